@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.released import Release
     from kanon_sql.verbs.releases import Releases, releases
     from kanon_sql.verbs.report import Report, report
+    from kanon_sql.verbs.report_database import DatabaseReport, report_database
     from kanon_sql.verbs.risk import Risks, risk
     from kanon_sql.verbs.run import Runs, run
     from kanon_sql.verbs.search import Search, search
@@ -61,6 +62,7 @@ _HOMES = {
     "Comparison": "verbs.comparison",
     "Compiled": "verbs.statement",
     "DatabaseAttack": "verbs.attack_database",
+    "DatabaseReport": "verbs.report_database",
     "DatabaseRisk": "verbs.attack_database",
     "DatabaseRelease": "verbs.database",
     "DatabaseSuggestions": "verbs.suggest_database",
@@ -107,6 +109,7 @@ _HOMES = {
     "refresh": "verbs.refresh",
     "releases": "verbs.releases",
     "report": "verbs.report",
+    "report_database": "verbs.report_database",
     "risk": "verbs.risk",
     "risk_database": "verbs.attack_database",
     "run": "verbs.run",
@@ -125,6 +128,7 @@ __all__ = [
     "Compiled",
     "DatabaseAttack",
     "DatabaseRelease",
+    "DatabaseReport",
     "DatabaseRisk",
     "DatabaseSuggestions",
     "DatabaseVerification",
@@ -171,6 +175,7 @@ __all__ = [
     "refresh",
     "releases",
     "report",
+    "report_database",
     "risk",
     "risk_database",
     "run",

@@ -6,10 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import jsonschema
 import psycopg
 import pytest
 
-from kanon_sql import anonymize_database, verify_database
+from kanon_sql import (
+    anonymize_database,
+    attack_database,
+    json_schema,
+    report_database,
+    risk_database,
+    verify_database,
+)
 from kanon_sql.errors import InfeasibleError, KanonError, SourceError, SpecError, TargetError, VerificationError
 from kanon_sql.linked import release as releasing
 from kanon_sql.linked.check import Checked
@@ -183,6 +191,7 @@ def test_planted_values_that_all_share_are_found(hospital: Any) -> None:
         ({"l_diversity": {"diagnoses.severity": "many"}}, "privacy.l_diversity.diagnoses.severity.l: give a number"),
         ({"t_closeness": {"diagnoses.severity": 0.2}}, "have several values or none"),
         ({"t_closeness": {"diagnoses.severity": {"t": 0.2, "distance": "hierarchical"}}}, "not available for several"),
+        ({"t_closeness": {"diagnoses.severity": {"t": 0.2, "distance": "ordered"}}}, "needs ordered values"),
         ({"alpha_k": {"diagnoses.severity": 0.01}}, "whose values satisfy the models of diagnoses.severity"),
         ({"alpha_k": {"diagnoses.severity": {"alpha": 0.5, "value": "nowhere"}}}, "nowhere"),
     ],
@@ -192,6 +201,41 @@ def test_mistaken_models_are_refused_in_a_sentence(hospital: Any, models: dict[s
     mistaken = with_severity(hospital, **models)
     with pytest.raises(KanonError, match=message):
         anonymize_database(mistaken, connection=hospital)
+
+
+def test_a_planted_rare_pair_is_found_by_attacks_and_reported(hospital: Any, tmp_path: Path) -> None:
+    sensitive = with_severity(hospital, l_diversity={"diagnoses.severity": 2})
+    node = anonymize_database(sensitive, connection=hospital).manifest["node"]
+    before = attack_database(sensitive, connection=hospital)
+    assert not before.found
+    assert all(found["one_candidate"] == 0 for found in before.people)
+    assert {found["column"] for found in before.values} == {"diagnoses.severity"}
+    for name, levels in node.items():  # the attacker finds them out by the labels
+        assert {column: seen["level"] for column, seen in before.tables[name]["levels"].items()} == levels
+    report = report_database(sensitive, connection=hospital)
+    assert "**The release keeps its promise.**" in report.markdown
+    assert "| severity | sensitive | unchanged |" in report.markdown
+    visit = hospital.execute("SELECT MIN(visit) FROM anon.visits").fetchone()
+    hospital.execute("INSERT INTO anon.diagnoses VALUES (?, 'rare', 'low')", visit)
+    found = attack_database(sensitive, connection=hospital)
+    assert found.found
+    assert [row["singled_out"] for row in found.exposed] == [0, 1, 1]
+    report = report_database(sensitive, connection=hospital)
+    assert "**Do not release" in report.markdown
+    jsonschema.validate(json.loads(report.to_json()), json_schema("database-report"))
+    for name in ("report.md", "report.html", "report.docx"):
+        assert report.write(tmp_path / name).stat().st_size > 3000
+    with pytest.raises(SpecError, match=r"ends in none of \.html, \.md, \.docx"):
+        report.write(tmp_path / "report.pdf")
+
+
+def test_people_are_exposed_by_the_source(hospital: Any) -> None:
+    measured = risk_database(spec(), connection=hospital, known=3)
+    assert [row["known_rows"] for row in measured.exposed] == [0, 1, 2, 3]
+    assert measured.exposed[0]["below_k"] == 0  # ten people of each age
+    assert measured.exposed[3]["singled_out"] >= measured.exposed[1]["singled_out"] > 0
+    with pytest.raises(SpecError, match="between 0 and 3"):
+        risk_database(spec(), connection=hospital, known=4)
 
 
 def test_nothing_is_visible_if_the_check_fails(hospital: Any, monkeypatch: pytest.MonkeyPatch) -> None:

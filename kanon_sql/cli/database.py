@@ -1,4 +1,4 @@
-"""`kanon database release|verify|risk|attack`."""
+"""`kanon database release|verify|risk|attack|report`."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from kanon_sql.cli.output import grid, out, print_json, verified, warn, watching
 from kanon_sql.spec import check_values
 from kanon_sql.verbs.attack_database import attack_database, risk_database
 from kanon_sql.verbs.database import anonymize_database, known_rows, verify_database
+from kanon_sql.verbs.report_database import check_report_file, report_database
 
 SPEC = Argument("spec", "A spec with the tables, their keys, and the people.", type=Path, default=...)
 KNOWN = Option(
@@ -26,6 +27,13 @@ KNOWN = Option(
 )
 ATTEMPTS = Option(
     "attempts", "Number of people to draw from the source.", "Attacker", int, default=2000, limits={"min": 1}
+)
+REPORT_OUTPUT = Option(
+    "output",
+    "The file to write: .html, .md or .docx.",
+    "Output",
+    Path,
+    default=Path("report.html"),
 )
 SEED = Option("seed", "Seed of the draw of people and of their known rows.", "Attacker", int, default=0)
 TIME_LIMIT = replace(o.OPTIONS["time_limit"], panel=None)
@@ -140,6 +148,17 @@ def attack(spec: Path, known: int | None, attempts: int, seed: int, as_json: boo
         raise typer.Exit(1)
 
 
+@takes(SPEC, REPORT_OUTPUT, o.OVERWRITE, KNOWN, ATTEMPTS, SEED, *o.SESSION_OPTIONS)
+def report(
+    spec: Path, output: Path, overwrite: bool | None, known: int | None, attempts: int, seed: int, **overrides: Any
+) -> None:
+    """[bold]kanon database report hospital.yml --output report.html[/bold]"""
+    check_report_file(output, bool(overwrite))
+    found = report_database(spec, known=known, attempts=attempts, seed=seed, **overrides)
+    found.write(output, overwrite=bool(overwrite))
+    out.print(f"Report written to {escape(str(output))}")
+
+
 def _show_exposed(exposed: list[dict[str, Any]], k: int) -> None:
     table = grid("known of a person", "singled out", f"shared by fewer than {k:,}", "of people", "mean risk")
     for found in exposed:
@@ -178,6 +197,10 @@ SUBCOMMANDS = {
     "risk": (
         risk,
         "Count the people of the source who are singled out by their row in the main table and some other rows.",
+    ),
+    "report": (
+        report,
+        "Write a report on the released tables: the check, the risk before and after, and attacks, with a verdict.",
     ),
     "attack": (
         attack,

@@ -32,6 +32,7 @@ VERSIONS: Mapping[str, int] = {
     "database-check": 1,
     "database-risk": 1,
     "database-attack": 1,
+    "database-report": 1,
     "error": 1,
 }
 """The forms of documents with their versions, which are raised when a key is removed or changes its meaning."""

@@ -153,6 +153,14 @@ _GUESSED = closed(
         "blind": (COUNT, "Right guesses without knowing any row: the most frequent value of the release."),
     }
 )
+_LEVEL = closed({"level": (COUNT, "The level of the released labels."), "height": (COUNT, "The top level.")})
+_SEEN = closed(
+    {
+        "rows": (COUNT, "Rows of the source."),
+        "released_rows": (COUNT, "Rows of the release."),
+        "levels": (by_name(_LEVEL), "The levels of the quasi-identifiers, found by their labels."),
+    }
+)
 DATABASE_ATTACK: Keys = {
     "k": (COUNT, "The spec's k."),
     "exposed": (
@@ -161,4 +169,21 @@ DATABASE_ATTACK: Keys = {
     ),
     "people": (list_of(_MATCHED), "Guesses of who people drawn from the source are."),
     "values": (list_of(_GUESSED), "Guesses of sensitive values."),
+    "tables": (by_name(_SEEN), "What the attacker sees of the tables."),
+}
+_REPORTED = closed(
+    {
+        "unit": (TEXT, "The main table, which has one row per person."),
+        "k": (COUNT, "The number of people that must share a combination."),
+        "m": (_KNOWN, "How many of a person's rows in the other tables somebody may know."),
+        "roles": (by_name(by_name(NAMES)), "The columns of every table, by role."),
+        "target": (TEXT, "The schema or folder of the release."),
+    }
+)
+DATABASE_REPORT: Keys = {
+    "spec": (_REPORTED, "What the spec says."),
+    "verification": (closed(DATABASE_CHECK), "The check of the released tables."),
+    "risk": (closed(DATABASE_RISK), "The risk of the source's tables."),
+    "attack": (closed(DATABASE_ATTACK), "The attacks on the released tables."),
+    "attempts": (COUNT, "How many people were to be drawn from the source."),
 }

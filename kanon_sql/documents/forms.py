@@ -64,6 +64,9 @@ FORMS: Mapping[str, Form] = {
     "database-attack": Form(
         "Attacks on several released tables.", "`kanon database attack --json`", databases.DATABASE_ATTACK
     ),
+    "database-report": Form(
+        "The report of several released tables.", "`report_database(…).to_json()`", databases.DATABASE_REPORT
+    ),
     "error": Form("An error.", "every command with `--json`", others.ERROR),
 }
 NAMES = (SPEC, *VERSIONS)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql import queries
@@ -79,12 +79,23 @@ class Guessed:
 
 
 @dataclass(frozen=True)
+class AttackedTable:
+    """A table: its rows in the source and in the release, and the levels that its labels have, of how many."""
+
+    name: str
+    rows: int
+    released_rows: int
+    levels: Mapping[str, tuple[int, int]]
+
+
+@dataclass(frozen=True)
 class LinkedAttack:
-    """The results of all attacks on a release."""
+    """The results of all attacks on a release, and what the attacker sees of its tables."""
 
     exposed: tuple[Exposed, ...]
     matched: tuple[Matched, ...]
     guessed: tuple[Guessed, ...]
+    tables: tuple[AttackedTable, ...] = ()
 
 
 def exposed_people(joined: Joined, sizes: Sequence[int | str], k: int) -> Iterator[Exposed]:
@@ -152,9 +163,10 @@ def attack_release(
             )
             for link in links
         }
-        for table in tables:
-            _add_known(engine, scratch, here, table, tables[0], texts[table.copy.link.name], spec)
-        return _attacked(here, links, spec, texts, known, attempts, seed)
+        seen = tuple(
+            _add_known(engine, scratch, here, table, tables[0], texts[table.copy.link.name], spec) for table in tables
+        )
+        return replace(_attacked(here, links, spec, texts, known, attempts, seed), tables=seen)
 
 
 def _columns(spec: LinkedSpec, link: Link) -> list[str]:
@@ -164,15 +176,18 @@ def _columns(spec: LinkedSpec, link: Link) -> list[str]:
 
 def _add_known(
     engine: Engine, scratch: Scratch, here: Scratch, table: Coded, main: Coded, released: Relation, spec: LinkedSpec
-) -> None:
+) -> AttackedTable:
     """Add the source's rows to the released ones, with the labels of the levels that the release has."""
-    link = table.copy.link
+    link, rows = table.copy.link, here.count(released)
     cells = [_released_cell(engine, scratch, here, table, index, released) for index in range(len(table.attributes))]
     keys = [KnownKey(name, of, row, table.copy.columns[name]) for name, of, row in link.key_rows(main.copy.link.name)]
     kept = {name: table.copy.columns[name] for name in spec.sensitive_of(link.name)}
     text = queries.known_rows(table.copy.relation, keys, cells, kept, engine.dialect)
     known = here.receive("known_source", engine, text)
     here.add_as(released, queries.as_texts(known, _columns(spec, link), here.engine.dialect))
+    heights = [attribute.hierarchy.height for attribute in table.attributes]
+    levels = {cell.name: (cell.level, height) for cell, height in zip(cells, heights, strict=True)}
+    return AttackedTable(link.name, table.copy.rows, rows, levels)
 
 
 def _released_cell(

@@ -18,7 +18,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.linked.copies import Copy
 from kanon_sql.linked.links import Link
-from kanon_sql.plan.privacy_models import check_occurring
+from kanon_sql.plan.privacy_models import check_occurring, check_order
 from kanon_sql.privacy import PEOPLE, Predicate, PrivacyModel, PrivacyModels, Reference
 from kanon_sql.queries import Relation
 from kanon_sql.spec import LDiversity, LinkedSpec, TCloseness
@@ -94,6 +94,8 @@ def valued(
     raw = here.receive(f"raw_value_{place}", engine, scan)
     values = here.create(f"value_{place}", "linked/coded_values", rows=raw)
     here.drop(raw)
+    for model in sensitive.models.models:
+        check_order(model, copy.source)
     single = [model.name for model in sensitive.models.models if model.one_value]
     if single:
         ((odd,),) = here.rows("linked/not_one_value", values=values, people=people)

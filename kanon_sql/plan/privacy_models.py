@@ -89,7 +89,7 @@ def check_models(models: PrivacyModels, table: Table) -> None:
     for model in models.models:
         if model.sensitive is not None and table.column(model.sensitive) is None:
             raise SpecError(f"{model.name} counts the values of {model.sensitive!r}, and there is no such column")
-        _check_order(model, table)
+        check_order(model, table)
         predicate = models.predicate(model)
         queries.check_condition(predicate, population=model.population is not None)
         if model.achieved is not None:
@@ -168,7 +168,7 @@ def _check_not_released(model: PrivacyModel, spec: Spec) -> None:
         )
 
 
-def _check_order(model: PrivacyModel, table: Table) -> None:
+def check_order(model: PrivacyModel, table: Table) -> None:
     """An ordered distance needs a column whose values have a meaningful order."""
     column = table.column(model.sensitive) if model.sensitive and model.in_order else None
     if column and not column.ordered:

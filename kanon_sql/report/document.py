@@ -27,6 +27,7 @@ _IN_A_PICTURE = 12  # columns, so that it fits on a printed page
 _OPINION = {"singling_out": "singling out", "linkability": "linkability", "inference": "inference"}
 
 
+_DATABASE_TITLE = "Release of several tables"
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 
 
@@ -90,6 +91,23 @@ def form_document(name: str, figures: Mapping[str, Any], made_on: str) -> bytes:
     """The same form as a Word document; TargetError if the library for it is not installed."""
     markdown = form(name, figures, made_on)
     return word(markdown, markdown.partition("\n")[0].removeprefix("# ").replace("\\", ""))
+
+
+def of_database(content: Mapping[str, Any], made_on: str) -> str:
+    """The report of several released tables, as Markdown."""
+    text = _template("database.md.j2").render(**content, made_on=made_on)
+    return _BLANK_LINES.sub("\n\n", text).strip() + "\n"
+
+
+def database_page(content: Mapping[str, Any], made_on: str) -> str:
+    """The same as an HTML page."""
+    body = as_html(of_database(content, made_on))
+    return _template("form.html.j2").render(body=body, page_title=_DATABASE_TITLE, manifest=content)
+
+
+def database_document(content: Mapping[str, Any], made_on: str) -> bytes:
+    """The same as a Word document; TargetError if the library for it is not installed."""
+    return word(of_database(content, made_on), _DATABASE_TITLE)
 
 
 @cache

@@ -110,15 +110,17 @@ def load_linked(given: LinkedSpec | Mapping[str, Any] | str | os.PathLike[str], 
     `overrides`: values of its keys that replace those of the spec; None leaves the spec's.
     """
     folder = None
+    changes = {key: value for key, value in overrides.items() if value is not None}
+    if isinstance(given, LinkedSpec) and not changes:
+        return given
     if isinstance(given, LinkedSpec):
-        mapping: Mapping[str, Any] = given.model_dump(exclude_unset=True, by_alias=True)
+        mapping: Mapping[str, Any] = given.model_dump(exclude_unset=True, by_alias=True, warnings=False)
     elif isinstance(given, Mapping):
         mapping = given
     else:
         folder, mapping = Path(given).parent, read(Path(given))
     if "tables" not in mapping:
         raise SpecError("this spec has no `tables`; for a single table use `kanon anonymize`, or `kanon_sql.anonymize`")
-    changes = {key: value for key, value in overrides.items() if value is not None}
     try:
         return LinkedSpec.model_validate({**mapping, **changes}, context=folder and {"folder": folder})
     except ValidationError as error:

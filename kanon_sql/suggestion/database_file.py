@@ -107,6 +107,10 @@ def _privacy(draft: DatabaseFile) -> Iterator[str]:
     else:
         yield from comment(f"At least {draft.k} people share a row; 10 or 20 for the public.")
     yield f"privacy: {in_flow(_model(draft))}"
+    yield from comment(
+        "A column that nobody knows, and whose values must stay hidden, can be `sensitive` instead of a "
+        "quasi-identifier, with a model here, such as l_diversity: {table.column: 2}."
+    )
     limit = draft.suppression_limit
     yield f"suppression_limit: {limit}   # at most {limit_text(limit).replace('rows', 'people')} may be left out"
     if len(draft.tables) > 1:

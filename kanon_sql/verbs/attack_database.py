@@ -55,6 +55,7 @@ class DatabaseAttack(Result):
     exposed: list[dict[str, Any]]
     people: list[dict[str, Any]]
     values: list[dict[str, Any]]
+    tables: dict[str, dict[str, Any]]
 
     def to_dict(self) -> dict[str, Any]:
         """The figures."""
@@ -197,4 +198,12 @@ def _described(spec: LinkedSpec, found: LinkedAttack) -> DatabaseAttack:
         }
         for one in found.guessed
     ]
-    return DatabaseAttack(spec.privacy.k, exposed, people, values)
+    tables = {
+        table.name: {
+            "rows": table.rows,
+            "released_rows": table.released_rows,
+            "levels": {name: {"level": level, "height": height} for name, (level, height) in table.levels.items()},
+        }
+        for table in found.tables
+    }
+    return DatabaseAttack(spec.privacy.k, exposed, people, values, tables)

@@ -1,0 +1,207 @@
+"""The report of a release of several tables: Markdown, a page, or a Word document, filled from measured figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kanon_sql.errors import SpecError
+from kanon_sql.release.publish import check_file
+from kanon_sql.report import document
+from kanon_sql.report.thresholds import thresholds_for
+from kanon_sql.report.word import check_word
+from kanon_sql.resources import package_version
+from kanon_sql.spec import RECIPIENTS, LinkedSpec, load_linked
+from kanon_sql.staging import Staging
+from kanon_sql.verbs.attack_database import ATTEMPTS, attack_database, risk_database
+from kanon_sql.verbs.database import known_rows, verify_database
+from kanon_sql.verbs.result import Result
+
+if TYPE_CHECKING:
+    import pandas
+
+FORMATS = (".html", ".md", ".docx")
+
+
+@dataclass(frozen=True, repr=False)
+class DatabaseReport(Result):
+    """The report of a release of several tables; `figures` has what it is filled from. `write` writes it to a file."""
+
+    json_form: ClassVar[str] = "database-report"
+
+    figures: dict[str, Any]
+
+    @property
+    def markdown(self) -> str:
+        """The report in Markdown; what people have to add is marked."""
+        return document.of_database(self._content(), date.today().isoformat())
+
+    @property
+    def html(self) -> str:
+        """The same as a page without scripts and external resources."""
+        return document.database_page(self._content(), date.today().isoformat())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures."""
+        return dict(self.figures)
+
+    def to_df(self) -> pandas.DataFrame:
+        """One row per number of known rows."""
+        import pandas
+
+        return pandas.DataFrame(self.figures["attack"]["exposed"])
+
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False, **_: Any) -> Path:
+        """Write `.html`, `.md` or `.docx`; the file's ending decides.
+
+        TargetError if the file exists and must not be replaced, or python-docx is missing; SpecError for other endings.
+        """
+        target = Path(path)
+        check_report_file(target, overwrite)
+        made_on = date.today().isoformat()
+        if target.suffix.lower() == ".docx":
+            content = document.database_document(self._content(), made_on)
+        else:
+            content = (self.html if target.suffix.lower() == ".html" else self.markdown).encode()
+        with Staging() as staging:
+            with staging.file(target, overwrite) as temporary:
+                temporary.write_bytes(content)
+            staging.place()
+        return target
+
+    def _lines(self) -> Sequence[tuple[str, str]]:
+        found = self.figures["verification"]
+        return [("people", f"{found['people']:,}"), ("satisfied", "yes" if found["satisfied"] else "no")]
+
+    def _content(self) -> dict[str, Any]:
+        """The figures by the names of the template."""
+        spec, verified, attack = self.figures["spec"], self.figures["verification"], self.figures["attack"]
+        before = {row["known_rows"]: row for row in self.figures["risk"]["exposed"]}
+        achieved = [finding["achieved"] for finding in verified["findings"] if finding["achieved"] is not None]
+        smallest = min(achieved, default=None)
+        tables = attack["tables"]
+        found_by_attack = any(row["promised"] and row["below_k"] for row in attack["exposed"])
+        return {
+            **spec,
+            "version": package_version(),
+            "keeps": verified["satisfied"] and not found_by_attack,
+            "smallest": smallest,
+            "broken_keys": verified["broken_keys"],
+            "findings": [_in_words(row) for row in verified["findings"]],
+            "sensitive": [{**_in_words(row), "limits": _limits(row["required"])} for row in verified["sensitive"]],
+            "exposed": [
+                {**_in_words(row), "before": _singled_out(before.get(row["known_rows"]))} for row in attack["exposed"]
+            ],
+            "guesses": [_in_words(row) for row in attack["people"]],
+            "values": [_in_words(row) for row in attack["values"]],
+            "attempts": self.figures["attempts"],
+            "people": tables[spec["unit"]]["rows"],
+            "released_people": tables[spec["unit"]]["released_rows"],
+            "tables": [
+                {"name": name, **table, "columns": _columns(spec, name, table)} for name, table in tables.items()
+            ],
+            "thresholds": [
+                {
+                    "recipient": recipient,
+                    "name": threshold.name,
+                    "required": threshold.required,
+                    "met": None if smallest is None else threshold.met(smallest),
+                    "source": threshold.source,
+                }
+                for recipient in RECIPIENTS
+                for threshold in thresholds_for(recipient, [], None, None)
+            ],
+        }
+
+
+def report_database(
+    spec: LinkedSpec | Mapping[str, Any] | str | Path,
+    *,
+    connection: Any = None,
+    known: int | None = None,
+    attempts: int = ATTEMPTS,
+    seed: int = 0,
+    **overrides: Any,
+) -> DatabaseReport:
+    """Report on the released tables of a spec: the check, the risk before and after, and attacks.
+
+    Needs the source and the release. The keywords are those of `attack_database`. Raises SpecError and SourceError.
+    """
+    settled = load_linked(spec, **overrides)
+    if settled.into is None:
+        raise SpecError("the spec names no target; add `into` with the schema or folder of the release")
+    verified = verify_database(settled, connection=connection)
+    risk = risk_database(settled, connection=connection, known=known)
+    attack = attack_database(settled, connection=connection, known=known, attempts=attempts, seed=seed)
+    return DatabaseReport(
+        {
+            "spec": _described(settled),
+            "verification": verified.to_dict(),
+            "risk": risk.to_dict(),
+            "attack": attack.to_dict(),
+            "attempts": attempts,
+        }
+    )
+
+
+def check_report_file(path: Path, overwrite: bool) -> None:
+    """SpecError or TargetError if a report cannot be written there, before anything is measured."""
+    if path.suffix.lower() not in FORMATS:
+        raise SpecError(f"{path} ends in none of {', '.join(FORMATS)}; name a file that does")
+    check_file(path, overwrite, ())
+    if path.suffix.lower() == ".docx":
+        check_word()
+
+
+def _described(spec: LinkedSpec) -> dict[str, Any]:
+    """What the report needs of the spec: names, never values."""
+    assert spec.into is not None
+    roles = {
+        name: {
+            "keys": list(table.keys) or [spec.person_key] * (name == spec.main),
+            "quasi_identifiers": list(table.quasi_identifiers),
+            "sensitive": spec.sensitive_of(name),
+            "shifted": list(table.shift),
+            "kept": [column for column in table.keep if column not in spec.sensitive_of(name)],
+            "identifiers": list(table.identifiers),
+        }
+        for name, table in spec.tables.items()
+    }
+    target = str(spec.into.folder or spec.into.schema_name)
+    return {"unit": spec.main, "k": spec.privacy.k, "m": spec.privacy.m, "roles": roles, "target": target}
+
+
+def _in_words(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "known_in_words": known_rows(row["known_rows"])}
+
+
+def _limits(required: Any) -> str:
+    return ", ".join(map(str, required.values() if isinstance(required, dict) else [required]))
+
+
+def _singled_out(row: Mapping[str, Any] | None) -> str:
+    return "not measured" if row is None else f"{row['singled_out']:,} of {row['people']:,}"
+
+
+def _columns(spec: Mapping[str, Any], name: str, table: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The columns of a table with their roles, and what the release does with them."""
+    roles = spec["roles"][name]
+    rows = [(column, "key", "replaced by a random key") for column in roles["keys"]]
+    rows += [(column, "quasi-identifier", _level(table["levels"].get(column))) for column in roles["quasi_identifiers"]]
+    rows += [(column, "sensitive", "unchanged") for column in roles["sensitive"]]
+    rows += [(column, "date", "an offset of days per person") for column in roles["shifted"]]
+    rows += [(column, "kept", "unchanged") for column in roles["kept"]]
+    rows += [(column, "identifier", "dropped") for column in roles["identifiers"]]
+    return [{"name": column, "role": role, "change": change} for column, role, change in rows]
+
+
+def _level(found: Mapping[str, int] | None) -> str:
+    if found is None:
+        return "not measured"
+    if not found["level"]:
+        return "unchanged"
+    return f"level {found['level']} of {found['height']}" + (", hidden" if found["level"] == found["height"] else "")
