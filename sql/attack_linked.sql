@@ -1,4 +1,4 @@
--- Attacks on a release of several tables by somebody who knows rows of people: the released rows and the known ones, numbered together.
+-- Attacks on a release of several tables with rows of people as background knowledge: the released rows and the known ones, numbered together.
 
 -- name: fewest_sharing
 -- Count, for every person, how many people share one of their combinations with them, at least.
@@ -10,7 +10,7 @@ JOIN (SELECT t.combination, COUNT(*) AS people FROM $sharing AS t GROUP BY t.com
 GROUP BY s.person;
 
 -- name: people_at_risk
--- Count the people of whom somebody who knows the right rows finds nobody else, or fewer than k people; and their risks.
+-- Count the people who share their rarest combination with no one, or with fewer than k people; and their risks.
 -- columns: people, singled_out, below_k, highest (risk), mean (of the people's highest risks)
 SELECT
   COUNT(*) AS people,
@@ -39,7 +39,7 @@ SELECT p.person, p.class FROM $people AS p
 WHERE p.key LIKE 'source:%' ORDER BY MD5(CAST($seed AS VARCHAR) || p.key) LIMIT $most;
 
 -- name: known_rows
--- Draw up to three rows that somebody knows of every person who is attacked.
+-- Draw up to three rows of every person who is attacked as background knowledge.
 -- columns: person, class, kind, what, the carried columns (visit, and the codes of sensitive values), place (from 1)
 SELECT drawn.person, drawn.class, drawn.kind, drawn.what, $carried, drawn.place
 FROM (

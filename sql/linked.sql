@@ -1,4 +1,4 @@
--- Several tables of the same people: their links, and combinations of rows that somebody may know of a person.
+-- Several tables of the same people: their links, and combinations of rows that an attacker may know of a person.
 
 -- name: doubled_keys
 -- Count the values of a key column that occur several times or are NULL.
@@ -9,7 +9,7 @@ SELECT
 FROM (SELECT $column AS value, COUNT(*) AS n FROM $source AS s GROUP BY $column) AS keys;
 
 -- name: broken_links
--- Count the rows of a copied table that refer to a row that does not exist, to two people, or to nobody.
+-- Count the rows of a copied table that refer to a row that does not exist, to two people, or to no person.
 -- columns: orphans, contradicting, without_person
 SELECT
   COALESCE(SUM(c.orphans), 0) AS orphans,
@@ -61,7 +61,7 @@ SELECT i.unit_id, i.class, i.visit, i.item, COUNT(*) AS n, MIN(i.row_id) AS firs
 FROM $items AS i GROUP BY i.unit_id, i.class, i.visit, i.item;
 
 -- name: events
--- List up to m copies of the rows of a person that show the same, since nobody knows more than m rows.
+-- List up to m copies of the rows of a person that show the same, since the attacker knows at most m rows.
 -- columns: unit_id, class, visit, item, copy, event (a number that no other row has)
 SELECT
   a.unit_id, a.class, a.visit, a.item, copies.copy,
@@ -74,6 +74,33 @@ FROM $alike AS a JOIN $copies AS copies ON copies.copy <= a.n;
 SELECT shown.class, shown.item, COUNT(*) AS people
 FROM (SELECT DISTINCT e.class, e.item, e.unit_id FROM $events AS e) AS shown
 GROUP BY shown.class, shown.item HAVING COUNT(*) < $k;
+
+-- name: rare_changed_singles
+-- Find what fewer than k people of a class show in a row, among what changed.
+-- columns: class, item, people
+SELECT shown.class, shown.item, COUNT(*) AS people
+FROM (
+  SELECT DISTINCT e.class, e.item, e.unit_id
+  FROM $events AS e
+  JOIN (SELECT DISTINCT c.class, c.item FROM $changed AS c) AS changed
+    ON changed.class = e.class AND changed.item = e.item
+) AS shown
+GROUP BY shown.class, shown.item HAVING COUNT(*) < $k;
+
+-- name: frequencies_of_pairs
+-- Count the people of a class that show the same in a row, of what is in rare pairs.
+-- columns: class, item, people
+SELECT shown.class, shown.item, COUNT(*) AS people
+FROM (
+  SELECT DISTINCT e.class, e.item, e.unit_id
+  FROM $events AS e
+  JOIN (
+    SELECT r.class, r.item_1 AS item FROM $rare AS r
+    UNION
+    SELECT s.class, s.item_2 AS item FROM $rare AS s
+  ) AS rare ON rare.class = e.class AND rare.item = e.item
+) AS shown
+GROUP BY shown.class, shown.item;
 
 -- name: frequencies
 -- Count the people of a class that show the same in a row.
@@ -96,9 +123,35 @@ FROM (
   FROM $events AS e GROUP BY e.unit_id, e.class, e.item
 ) AS u;
 
+-- name: renewed_unit_items
+-- Count the places of the rows of people who lost rows anew, and keep those of the others.
+-- columns: unit_id, class, item, places, visit, share (as in unit_items)
+SELECT u.unit_id, u.class, u.item, u.places, u.visit, u.share
+FROM $unit_items AS u
+LEFT JOIN (SELECT DISTINCT a.unit_id FROM $affected AS a) AS gone ON gone.unit_id = u.unit_id
+WHERE gone.unit_id IS NULL
+UNION ALL
+SELECT v.unit_id, v.class, v.item, v.places, v.visit, 1.0 / COUNT(*) OVER (PARTITION BY v.unit_id) AS share
+FROM (
+  SELECT
+    e.unit_id,
+    e.class,
+    e.item,
+    SUM(CASE WHEN e.visit < 0 OR e.copy = 1 THEN 1 ELSE 0 END) AS places,
+    MIN(e.visit) AS visit
+  FROM $events AS e
+  JOIN (SELECT DISTINCT b.unit_id FROM $affected AS b) AS lost ON lost.unit_id = e.unit_id
+  GROUP BY e.unit_id, e.class, e.item
+) AS v;
+
+-- name: units_left_out
+-- List the people who lose rows.
+-- columns: unit_id
+SELECT DISTINCT e.unit_id FROM $events AS e JOIN $left_out AS x ON x.event = e.event;
+
 -- name: rare_pairs
 -- Find the pairs of rows that fewer than k people of a class have, in one part of the items.
--- columns: class, item_1, item_2, linked (whether they refer to the same row), share (added up over these people; at least so many rows must be left out, or half as many if rows refer to each other)
+-- columns: class, item_1, item_2, linked (whether they refer to the same row), share (added up over these people; at least so many rows must be left out)
 SELECT a.class, a.item AS item_1, b.item AS item_2, 0 AS linked, SUM(a.share) AS share
 FROM $unit_items AS a
 JOIN $unit_items AS b
@@ -305,7 +358,7 @@ JOIN (SELECT t.class, t.shown FROM $shown AS t GROUP BY t.class, t.shown HAVING 
   ON alike.class = s.class AND alike.shown = s.shown;
 
 -- name: random_keys
--- Replace keys by digests with a secret, so that nobody without it can compute or sort them.
+-- Replace keys by digests with a secret, so that only those who have it can compute or sort them.
 -- columns: row_id, key
 SELECT keys.row_id, MD5(s.secret || MD5(s.secret || $table) || CAST(keys.value AS VARCHAR)) AS key
 FROM (SELECT c.row_id, $column AS value FROM $copy AS c) AS keys CROSS JOIN $secret AS s;

@@ -204,12 +204,12 @@ SUBCOMMANDS = {
     ),
     "attack": (
         attack,
-        "Attack the released tables: join them again by their keys, and guess who people are from rows that somebody "
-        "knows of them. Exit code 1 if fewer than k people share what the spec lets somebody know.",
+        "Attack the released tables: join them again by their keys, and guess who people are from rows that the "
+        "attacker knows. Exit code 1 if fewer than k people share what the spec protects.",
     ),
     "release": (
         release,
-        "Release several tables of the same people together, so that what somebody knows of a person and of some of "
+        "Release several tables of the same people together, so that what an attacker knows of a person and of some of "
         "their rows is shared by k people.",
     ),
     "verify": (

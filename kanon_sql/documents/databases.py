@@ -63,7 +63,7 @@ _TABLE = closed(
 DATABASE: Keys = {
     "unit": (TEXT, "The main table, which has one row per person."),
     "k": (COUNT, "The number of people that must share a combination."),
-    "m": (_KNOWN, "How many of a person's rows in the other tables somebody may know."),
+    "m": (_KNOWN, "How many of a person's rows in the other tables an attacker may know."),
     "people": (COUNT, "People of the source."),
     "released_people": (COUNT, "People of the release."),
     "tables": (by_name(_TABLE), "The tables by name."),
@@ -112,7 +112,7 @@ INIT_DATABASE: Keys = {
     "key": (TEXT, "Its key."),
     "reason": (TEXT, "Why it is the table of the people."),
     "k": (COUNT, "The suggested k."),
-    "m": (_KNOWN, "How many of a person's rows in the other tables somebody may know."),
+    "m": (_KNOWN, "How many of a person's rows in the other tables an attacker may know."),
     "suppression_limit": ({"anyOf": [NUMBER, TEXT]}, "The suggested limit: a share of the people, or `N rows`."),
     "into": (TEXT, "The schema of the release."),
     "tables": (by_name(_SUGGESTED_TABLE), "The tables of the release by name, the one of the people first."),
@@ -138,7 +138,7 @@ _MATCHED = closed(
         "attacked": (COUNT, "People drawn from the source who have so many rows."),
         "matched": (COUNT, "Those with released people who match what is known."),
         "one_candidate": (COUNT, "Those with one person who matches."),
-        "fewest_candidates": (or_null(COUNT), "The fewest people who match; null if nobody ever does."),
+        "fewest_candidates": (or_null(COUNT), "The fewest people who match; null if no one ever does."),
         "expected_right": (SHARE, "The share of guesses to be right, if the person is among those who match."),
         "chance": (SHARE, "The same without knowing any row."),
     }
@@ -175,7 +175,7 @@ _REPORTED = closed(
     {
         "unit": (TEXT, "The main table, which has one row per person."),
         "k": (COUNT, "The number of people that must share a combination."),
-        "m": (_KNOWN, "How many of a person's rows in the other tables somebody may know."),
+        "m": (_KNOWN, "How many of a person's rows in the other tables an attacker may know."),
         "roles": (by_name(by_name(NAMES)), "The columns of every table, by role."),
         "target": (TEXT, "The schema or folder of the release."),
     }

@@ -1,8 +1,8 @@
-"""Attacks on several tables: what somebody who knows rows of people finds out from the released tables.
+"""Attacks on several tables: what someone with background knowledge finds out from the released tables.
 
 The exhaustive attack joins the released tables by their keys, and looks for the people whom the right rows single out.
-The attack on a sample draws people from the source, and rows of them that somebody knows, looks for released people who
-match, and guesses whose rows they are, and the sensitive values. It finds out the released levels from the labels.
+The attack on a sample draws people from the source, and rows of them as background knowledge, looks for released people
+who match, and guesses whose rows they are, and the sensitive values. It finds out the released levels from the labels.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kanon_sql.spec import LinkedSpec
 
 @dataclass(frozen=True)
 class Exposed:
-    """The people whom somebody singles out who knows the row of the main table and the right `known` other rows.
+    """The people who are singled out by their row in the main table and the rarest `known` of their other rows.
 
     `below_k`: the people who share a combination with fewer than k people. `highest`, `mean`: of the people's highest
     risks; None without people.

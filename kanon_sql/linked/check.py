@@ -44,7 +44,7 @@ class LinkedFinding:
 class ValueFinding:
     """What a check found about a sensitive column: the combinations of a size that violate a model, and the worst one.
 
-    `column`: with its table. `achieved`: None if nobody who shares a combination has a value.
+    `column`: with its table. `achieved`: None if no one who shares a combination has a value.
     """
 
     column: str
@@ -145,7 +145,7 @@ def check_released(
     released: Mapping[str, Relation],
     references: Mapping[str, WholeTable],
 ) -> Checked:
-    """Join released tables by their keys, and count the people who share what somebody may know of one of them.
+    """Join released tables by their keys, and count the people who share what an attacker may know of one of them.
 
     `references`: the values of sensitive columns in the source, by the columns' names, for models that compare.
     """

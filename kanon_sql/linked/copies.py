@@ -140,7 +140,7 @@ def _copy(
 
 
 def _check_links(scratch: Scratch, link: Link, copy: Relation) -> None:
-    ((orphans, contradicting, nobody),) = scratch.rows("linked/broken_links", copy=copy)
+    ((orphans, contradicting, without_person),) = scratch.rows("linked/broken_links", copy=copy)
     targets = " or ".join(filter(None, (link.parent_key, link.person)))
     if orphans:
         raise SourceError(
@@ -152,7 +152,7 @@ def _check_links(scratch: Scratch, link: Link, copy: Relation) -> None:
             f"{contradicting:,} rows of {link.name} refer to one person by {link.person} and to another by "
             f"{link.parent_key}; correct one of the two columns"
         )
-    if nobody:
+    if without_person:
         raise SourceError(
-            f"{nobody:,} rows of {link.name} belong to no person: {targets} is NULL; leave them out in a view"
+            f"{without_person:,} rows of {link.name} belong to no person: {targets} is NULL; leave them out in a view"
         )

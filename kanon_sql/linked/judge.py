@@ -28,6 +28,7 @@ from kanon_sql.queries import Relation, Same
 
 SCALE = 10**9  # the mean share of suppressed cells in a search, as a whole number
 _PAIRS_AT_ONCE = 20_000_000  # pairs of rows in one statement, so that DuckDB needs less than 4 GB
+_PAIRS_BETWEEN_CHECKS = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,6 @@ class LinkedJudge:
         self.attributes = [(table, attribute) for table in tables for attribute in table.attributes]
         self.columns = [f"{table.copy.link.name}.{a.column.name}" for table, a in self.attributes]
         self._shares = [weight / sum(weights) for weight in weights]
-        self._nested = any(table.copy.link.parent for table in tables)
         self._verdicts: dict[Node, Verdict] = {}
         numbers = [table.copy.link.number for table in tables if table.copy.link.referenced]
         self._referenced = here.load("referenced", {"number": "INTEGER"}, [numbers])
@@ -334,6 +334,8 @@ class LinkedJudge:
         total = self.here.count(self._events)
         remaining, turn = self._events, 0
         self._changed: Relation | None = None  # what changed since the pairs were counted; None before that
+        self._unit_items: Relation | None = None  # as of the last count of pairs
+        self._affected: Relation | None = None  # the people who lost rows since then
         while True:
             allowed = sum(self.limits.rows[1:]) - total + self.here.count(remaining)
             if allowed < 0:
@@ -353,6 +355,7 @@ class LinkedJudge:
                     self._events = self._create(f"own_events_{turn % 2}", "linked/events_of_people", **holes)
                     holes = {"events": remaining, "people": people}
                     remaining = self._create(f"remaining_{turn % 2}", "linked/events_of_people", **holes)
+                    self._unit_items = None
                     continue
                 victims = self._revealing_rows(remaining, people, kept)
             if victims is None:
@@ -378,24 +381,39 @@ class LinkedJudge:
 
     def _victims(self, events: Relation, allowed: int) -> Relation | None:
         """The rows to leave out because of the smallest combinations that are rare; None if none is."""
-        singles = self._create("rare", "linked/rare_singles", events=events, k=self.k)
+        if self._changed is None:
+            singles = self._create("rare", "linked/rare_singles", events=events, k=self.k)
+        else:
+            singles = self._create(
+                "rare", "linked/rare_changed_singles", events=events, changed=self._changed, k=self.k
+            )
         if self.here.count(singles):
             return self._create("victims", "linked/singles_left_out", events=events, rare=singles)
         for size in range(2, int(self.m) + 1):
             holes: dict[str, Any] = {"events": events}
             if size == 2:
-                holes["unit_items"] = self._create("unit_items", "linked/unit_items", events=events)
-            rare = self._rare_pairs(holes) if size == 2 else self._rare("linked/rare_triples", events, holes)
+                holes["unit_items"] = self._current_unit_items(events)
+            rare = self._rare_pairs(holes, allowed) if size == 2 else self._rare("linked/rare_triples", events, holes)
             if not self.here.count(rare):
                 continue
             if size == 2:
-                ((least,),) = self._rows("linked/least_left_out", rare=rare)
-                if least / (2 if self._nested else 1) > allowed:
-                    raise _TooManyError
+                frequencies = self._create("frequencies", "linked/frequencies_of_pairs", events=events, rare=rare)
+                return self._create("victims", "linked/victims_of_pairs", rare=rare, frequencies=frequencies, **holes)
             frequencies = self._create("frequencies", "linked/frequencies", events=events)
-            query = "linked/victims_of_pairs" if size == 2 else "linked/victims_of_triples"
-            return self._create("victims", query, rare=rare, frequencies=frequencies, **holes)
+            return self._create("victims", "linked/victims_of_triples", rare=rare, frequencies=frequencies, **holes)
         return None
+
+    def _current_unit_items(self, events: Relation) -> Relation:
+        """What the rows of every person show, counted anew for people who lost rows since the last count."""
+        if self._unit_items is None:
+            self._unit_items = self._create("unit_items_0", "linked/unit_items", events=events)
+        elif self._affected:
+            old, other = self._unit_items, self.here["unit_items_0"]
+            stem = "unit_items_1" if old == other else "unit_items_0"
+            holes = {"unit_items": old, "affected": self._affected, "events": events}
+            self._unit_items = self._create(stem, "linked/renewed_unit_items", **holes)
+        self._affected = None
+        return self._unit_items
 
     def _revealing_rows(
         self, events: Relation, people: Relation, kept: Callable[[Valued], Relation]
@@ -412,7 +430,7 @@ class LinkedJudge:
             holes = {"events": events, "rare": unsafe}
             holes["frequencies"] = self._create("frequencies", "linked/frequencies", events=events)
             if size == 2:
-                holes["unit_items"] = self._create("unit_items", "linked/unit_items", events=events)
+                holes["unit_items"] = self._current_unit_items(events)
                 return self._create("victims", "linked/victims_of_pairs", **holes)
             return self._create("victims", "linked/victims_of_triples", **holes)
 
@@ -422,29 +440,51 @@ class LinkedJudge:
         if self._changed:
             self._queries += 1
             self.here.add(self._changed, "linked/changed", events=events, left_out=gone)
+        if self._affected:
+            self._queries += 1
+            self.here.add(self._affected, "linked/units_left_out", events=events, left_out=gone)
+        elif self._unit_items:
+            self._affected = self._create("affected", "linked/units_left_out", events=events, left_out=gone)
 
-    def _rare_pairs(self, holes: dict[str, Any]) -> Relation:
+    def _rare_pairs(self, holes: dict[str, Any], allowed: int) -> Relation:
         """The rare pairs: all of them at first, then those with an item of which rows were left out meanwhile."""
         changed = self._changed
         if changed is None:
-            rare = self._rare("linked/rare_pairs", holes["unit_items"], holes)
+            rare = self._rare("linked/rare_pairs", holes["unit_items"], holes, allowed)
         else:
             items = self._create(
                 "changed_items", "linked/changed_items", unit_items=holes["unit_items"], changed=changed
             )
             rare = self._create("rare", "linked/rare_changed_pairs", k=self.k, changed_items=items, **holes)
+            self._check_least(rare, allowed)
         self._changed = self._create("changed", "linked/nothing_changed", referenced=self._referenced)
         return rare
 
-    def _rare(self, query: str, rows: Relation, holes: dict[str, Any]) -> Relation:
-        """The rare combinations of a size, found in parts so that their pairs fit in memory."""
+    def _rare(self, query: str, rows: Relation, holes: dict[str, Any], allowed: int | None = None) -> Relation:
+        """The rare combinations of a size, found in parts so that their pairs fit in memory.
+
+        `allowed`: how many rows may be left out; _TooManyError as soon as the pairs so far need more.
+        """
         ((pairs,),) = self._rows("linked/pairs", rows=rows)
-        parts = 1 + int(pairs) // _PAIRS_AT_ONCE
+        parts = 1 + int(pairs) // (_PAIRS_AT_ONCE if allowed is None else _PAIRS_BETWEEN_CHECKS)
         rare = self._create("rare", query, k=self.k, parts=parts, part=0, **holes)
         for part in range(1, parts):
+            if allowed is not None:
+                self._check_least(rare, allowed)
             self._queries += 1
             self.here.add(rare, query, k=self.k, parts=parts, part=part, **holes)
+        if allowed is not None:
+            self._check_least(rare, allowed)
         return rare
+
+    def _check_least(self, rare: Relation, allowed: int) -> None:
+        """_TooManyError if rare pairs need more rows to be left out than allowed.
+
+        Every pair loses a row, and a row that is left out is in at most as many pairs as its person has items.
+        """
+        ((least,),) = self._rows("linked/least_left_out", rare=rare)
+        if least > allowed:
+            raise _TooManyError
 
     def _left_out(self, n: int, people: Relation, items: Sequence[Relation], remaining: Relation | None) -> Relation:
         """The rows of a table that are left out."""

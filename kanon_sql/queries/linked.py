@@ -259,7 +259,7 @@ def linked_rows(copy: Relation, columns: Mapping[str, str], dialect: str) -> str
 
 @dataclass(frozen=True)
 class KnownKey:
-    """A key column of rows that somebody knows: its name, the table whose rows it identifies, and the copy's columns.
+    """A key column of known rows: its name, the table whose rows it identifies, and the copy's columns.
 
     `of`: row_id, parent_id or unit_id. `column`: the key itself; where it is NULL, so is the known key.
     """
@@ -273,7 +273,7 @@ class KnownKey:
 def known_rows(
     copy: Relation, keys: Sequence[KnownKey], cells: Sequence[ReleasedColumn], kept: Mapping[str, str], dialect: str
 ) -> str:
-    """The query of a copy's rows as somebody knows them who knows the release's levels: keys, labels, kept columns.
+    """The query of a copy's rows as an attacker knows them who knows the release's levels: keys, labels, kept columns.
 
     Keys begin with `source:`, so that they differ from released ones. All columns are text, by their released names.
     """

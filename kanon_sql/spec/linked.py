@@ -66,9 +66,9 @@ class LinkedTable(Model):
 class LinkedPrivacy(SensitiveModels):
     """What the releases must satisfy together; sensitive columns are named with their table: `diagnoses.severity`."""
 
-    k: StrictInt = spec_key("Minimum number of people that share what somebody may know of one of them.", ..., ge=1)
+    k: StrictInt = spec_key("Minimum number of people that share what an attacker may know of one of them.", ..., ge=1)
     m: Literal[0, 1, 2, 3, "all"] = spec_key(
-        "The number of a person's rows in the other tables that somebody may know, in addition to the person's row in "
+        "The number of a person's rows in the other tables that an attacker may know, in addition to the row in "
         "the main table; `all`: every row.",
         2,
         takes="0, 1, 2, 3 or all",

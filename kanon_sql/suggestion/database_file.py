@@ -101,14 +101,14 @@ def _privacy(draft: DatabaseFile) -> Iterator[str]:
     yield ""
     if len(draft.tables) > 1:
         yield from comment(
-            f"At least {draft.k} people share what somebody knows: a person's row in {draft.unit[0]}, and {draft.m} of "
-            "the person's rows in the other tables; 10 or 20 for the public."
+            f"At least {draft.k} people share what an attacker knows: a person's row in {draft.unit[0]}, and {draft.m} "
+            "of the person's rows in the other tables; 10 or 20 for the public."
         )
     else:
         yield from comment(f"At least {draft.k} people share a row; 10 or 20 for the public.")
     yield f"privacy: {in_flow(_model(draft))}"
     yield from comment(
-        "A column that nobody knows, and whose values must stay hidden, can be `sensitive` instead of a "
+        "A column that no attacker knows, and whose values must stay hidden, can be `sensitive` instead of a "
         "quasi-identifier, with a model here, such as l_diversity: {table.column: 2}."
     )
     limit = draft.suppression_limit

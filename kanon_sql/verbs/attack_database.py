@@ -99,7 +99,7 @@ def risk_database(
     known: int | None = None,
     **overrides: Any,
 ) -> DatabaseRisk:
-    """Count the people whom somebody singles out in the source's tables who knows some of their rows.
+    """Count the people who are singled out in the source's tables by some of their rows.
 
     `known`: up to how many rows in the other tables are known, in addition to the row of the main table; by default the
     spec's m. Every person counts with the rarest combination of their rows. Raises SpecError and SourceError.
@@ -131,10 +131,10 @@ def attack_database(
     seed: int = 0,
     **overrides: Any,
 ) -> DatabaseAttack:
-    """Attack the released tables of a spec as somebody who knows rows of people.
+    """Attack the released tables of a spec with rows of people as background knowledge.
 
     The tables are joined again by their keys, and the people are counted whom the right rows single out. Then people
-    are drawn from the source, with rows that somebody knows of them: who matches in the release, and which sensitive
+    are drawn from the source, with rows that the attacker knows: who matches in the release, and which sensitive
     values do they have? `known`: up to how many rows are known, by default the spec's m; with more, the attack knows
     more than the release protects against. `attempts`: the people to draw. Raises SpecError and SourceError.
     """

@@ -309,6 +309,60 @@ _RARE = [
     _case("rare_singles", "class item people", [(1, 5, 1), (2, 6, 1)], {"events": _SINGLES}, k=2),
     _case("rare_singles", "class item people", [], {"events": _SINGLES}, k=0),  # as for whole people
     _case("frequencies", "class item people", [(1, 5, 1), (1, 6, 2), (2, 6, 1), (2, 7, 2)], {"events": _SINGLES}),
+    # What changed is listed several times, and only what is listed counts.
+    *(
+        _case(
+            "rare_changed_singles",
+            "class item people",
+            rare,
+            {"events": _SINGLES, "changed": ("class item", changed)},
+            k=2,
+        )
+        for rare, changed in (
+            ([(1, 5, 1)], [(1, 5), (1, 5), (2, 7), (2, 5)]),
+            ([(2, 6, 1)], [(2, 6), (1, 6), (2, 6)]),
+            ([], []),
+        )
+    ),
+    # Item 7 of class 1 is in no rare pair, nor is item 6 of class 2; item 6 of class 1 is in two.
+    _case(
+        "frequencies_of_pairs",
+        "class item people",
+        [(1, 5, 1), (1, 6, 2), (2, 7, 2)],
+        {
+            "events": ("unit_id class item", [*_SINGLES[1], (1, 1, 7)]),
+            "rare": ("class item_1 item_2", [(1, 6, 5), (1, 6, 6), (2, 9, 7)]),
+        },
+    ),
+    _case(
+        "units_left_out",
+        "unit_id",
+        [(1,), (3,)],
+        {
+            "events": ("unit_id event", [(1, 11), (1, 12), (2, 13), (3, 14)]),
+            "left_out": ("event", [(11,), (12,), (14,), (15,)]),
+        },
+    ),
+    # Person 1 stays as counted before; person 2 has two items, one of them in two places; person 3 has no rows now.
+    _case(
+        "renewed_unit_items",
+        _UNIT_ITEMS[0],
+        [(1, 1, 5, 9, 13, 1.0), (2, 1, 6, 2, 16, 0.5), (2, 1, 7, 2, -3, 0.5)],
+        {
+            "unit_items": (
+                _UNIT_ITEMS[0],
+                [(1, 1, 5, 9, 13, 1.0), (2, 1, 6, 3, 16, 0.25), (2, 1, 8, 1, 16, 0.25), (3, 1, 6, 1, 22, 1.0)],
+            ),
+            "affected": ("unit_id", [(2,), (3,), (2,)]),
+            "events": (
+                _EVENTS,
+                [
+                    *[(1, 1, 13, 5, 1, 11), (2, 1, 19, 6, 1, 22), (2, 1, 16, 6, 1, 23), (2, 1, 16, 6, 2, 24)],
+                    *[(2, 1, -3, 7, 1, 25), (2, 1, -3, 7, 2, 26), (4, 1, 13, 5, 1, 41)],
+                ],
+            ),
+        },
+    ),
     _case("unit_items", _UNIT_ITEMS[0], _UNIT_ITEMS[1], {"events": _NESTED}),
     *(
         _case(
