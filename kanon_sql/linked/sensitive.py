@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
@@ -23,6 +23,7 @@ from kanon_sql.privacy import PEOPLE, Predicate, PrivacyModel, PrivacyModels, Re
 from kanon_sql.queries import Relation
 from kanon_sql.spec import LDiversity, LinkedSpec, TCloseness
 
+Victims: TypeAlias = Callable[[int, Relation], Relation]  # the rows of unsafe combinations of a size
 UNIT_ID = "unit_id"
 COUNTED = "_sensitive_0"  # our name for the only sensitive column of a set of models
 
@@ -225,6 +226,3 @@ class Revealing:
     def _create(self, stem: str, query: str, **holes: Any) -> Relation:
         self.queries += 1
         return self.here.create(stem, query, **holes)
-
-
-Victims = Callable[[int, Relation], Relation]
