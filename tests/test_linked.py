@@ -72,6 +72,7 @@ def test_random_databases_of_a_server(postgres_dsn: str) -> None:
             for table in ("people", "visits", "diagnoses"):
                 connection.execute(f"DROP TABLE IF EXISTS {table}")
             connection.execute("DROP SCHEMA IF EXISTS released CASCADE")
+            connection.execute("DROP SCHEMA IF EXISTS ignoring CASCADE")
             assert linked_cases.run(seed, connection)[1:] == ("released", "")
 
 
