@@ -279,7 +279,7 @@ def test_a_changed_release_fails_verification(engine: Engine, source: str, tmp_p
         ({"above": 0.2}, "needs both the threshold and the share"),
         ({"above": 0.2, "share": 1}, "from 0 to below 1"),
         ({"above": 2, "share": 0.1}, "threshold of the prosecutor risk is 2"),
-        ({}, "give highest, mean, or a threshold"),
+        ({}, "needs a bound; set highest, mean, or a threshold"),
     ],
 )
 def test_an_invalid_risk_is_refused(options: dict[str, Any], message: str) -> None:

@@ -109,7 +109,12 @@ class Typist:
     def _parse(self, block: Block) -> None:
         """A part of a spec, without what every spec has."""
         try:
-            specs.parse({"source": "t", "quasi_identifiers": {"age": {}}, **yaml.safe_load(block.text)})
+            part = yaml.safe_load(block.text)
+            if "tables" in part:
+                tables = {"patients": {}, **part["tables"]}
+                specs.load_linked({"unit": {"patients": "patient_id"}, "privacy": {"k": 5}, **part, "tables": tables})
+                return
+            specs.parse({"source": "t", "quasi_identifiers": {"age": {}}, **part})
         except (KanonError, yaml.YAMLError) as error:
             self._complain(block, str(error))
 
