@@ -8,8 +8,10 @@ import uuid
 import warnings
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import quote
 
+import duckdb
 import psycopg
 import pytest
 from hypothesis import settings as hypothesis_settings
@@ -42,6 +44,19 @@ SAME = "KANON_SAME_EXAMPLES" in os.environ
 hypothesis_settings.register_profile("kanon", deadline=None, derandomize=SAME, max_examples=10 if SAME else 100)
 hypothesis_settings.register_profile("quick", deadline=None, max_examples=5)
 hypothesis_settings.load_profile("kanon")
+
+
+def _connect(*args: Any, **options: Any) -> duckdb.DuckDBPyConnection:
+    connection = _CONNECT(*args, **options)
+    connection.execute("SET threads = 1")
+    return connection
+
+
+# Test processes that run at the same time share the cores. Small tables are read by one thread in any case; tests of
+# large ones set their own number.
+_CONNECT = duckdb.connect
+if "PYTEST_XDIST_WORKER" in os.environ:
+    duckdb.connect = _connect
 
 ENGINES = ("duckdb", "postgres", "sail", "spark")  # spark: the Connect server that KANON_SPARK_URL names
 MOST_TEXTS = 3000  # printed queries to keep, of a few thousand characters
