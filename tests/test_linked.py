@@ -143,6 +143,9 @@ def test_dates_are_shifted_by_the_same_days_for_a_person(hospital: Any) -> None:
     drawn = {day for days in offsets.values() for day in days}
     assert len(drawn) > 30
     assert max(map(abs, drawn)) <= 40
+    shifting["tables"]["patients"]["shift"] = ["age"]
+    with pytest.raises(SpecError, match="'age' is in both `shift` and `quasi_identifiers`"):
+        anonymize_database(shifting, connection=hospital)
     shifting["tables"]["patients"]["shift"] = ["name"]
     shifting["tables"]["patients"]["identifiers"] = []
     with pytest.raises(SpecError, match=r"patients\.name is in `shift`, but is no date"):

@@ -52,6 +52,14 @@ class LinkedTable(Model):
         takes="a list of columns with dates",
     )
 
+    @model_validator(mode="after")
+    def _dates_have_one_role(self) -> LinkedTable:
+        others = ("keys", "quasi_identifiers", "identifiers", "sensitive", "keep")
+        for column in self.shift:
+            if role := next((name for name in others if column in getattr(self, name)), None):
+                raise ValueError(f"{column!r} is in both `shift` and `{role}`; keep it in one of them")
+        return self
+
     @property
     def own_key(self) -> str | None:
         """The column that identifies the rows of this table, if there is one."""
