@@ -194,19 +194,6 @@ def _show_guesses(values: list[dict[str, Any]]) -> None:
 
 
 SUBCOMMANDS = {
-    "risk": (
-        risk,
-        "Count the people of the source who are singled out by their row in the main table and some other rows.",
-    ),
-    "report": (
-        report,
-        "Write a report on the released tables: the check, the risk before and after, and attacks, with a verdict.",
-    ),
-    "attack": (
-        attack,
-        "Attack the released tables: join them again by their keys, and guess who people are from rows that the "
-        "attacker knows. Exit code 1 if fewer than k people share what the spec protects.",
-    ),
     "release": (
         release,
         "Release several tables of the same people together, so that what an attacker knows of a person and of some of "
@@ -215,5 +202,18 @@ SUBCOMMANDS = {
     "verify": (
         verify,
         "Check the released tables with separate SQL: exit code 0 if they satisfy the spec, 1 if not.",
+    ),
+    "risk": (
+        risk,
+        "Count the people of the source who are singled out by their row in the main table and some other rows.",
+    ),
+    "attack": (
+        attack,
+        "Attack the released tables: join them again by their keys, and guess who people are from rows that the "
+        "attacker knows. Exit code 1 if fewer than k people share what the spec protects.",
+    ),
+    "report": (
+        report,
+        "Write a report on the released tables: the check, the risk before and after, and attacks, with a verdict.",
     ),
 }

@@ -163,23 +163,28 @@ def check_released(
         findings = list(_findings(tables, people, rows, parts, spec))
         values: list[ValueFinding] = []
         for column in sensitive:
-            known = _with_reference(tables, column, released[column.table], references)
-            values += _ValueCheck(joined, known, codes[column.name]).findings(spec.privacy.m)
+            code = codes[column.name]
+            known = _with_reference(tables, column, code, released[column.table], references)
+            values += _ValueCheck(joined, known, code).findings(spec.privacy.m)
     return Checked(count, tuple(findings), tuple(broken), tuple(values))
 
 
 def _with_reference(
-    tables: Scratch, column: SensitiveColumn, released: Relation, references: Mapping[str, WholeTable]
+    tables: Scratch,
+    column: SensitiveColumn,
+    code: str,
+    released: Relation,
+    references: Mapping[str, WholeTable],
 ) -> SensitiveColumn:
     """The column's models with the values of the whole table, as codes of the released values."""
     if not column.models.compared:
         return column
     engine, relation = references[column.name]
     figures = [found.name for found in engine.table(relation).columns if found.name != "value"]
-    reference = tables.receive(f"whole_{column.number}", engine, queries.select_all(relation, engine.dialect))
+    reference = tables.receive(f"whole_{code}", engine, queries.select_all(relation, engine.dialect))
     listed = tables.create("codes", "linked/released_codes", column=[column.column], released=released)
     holes: dict[str, Any] = {"reference": reference, "codes": listed, "figures": figures}
-    return column.with_reference(tables.create(f"coded_{column.number}", "kinds/coded_reference", **holes))
+    return column.with_reference(tables.create(f"coded_{code}", "kinds/coded_reference", **holes))
 
 
 @dataclass(frozen=True)

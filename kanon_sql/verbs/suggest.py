@@ -117,15 +117,7 @@ class Suggestions(Result):
         target = Path(path)
         check_spec_file(target, overwrite)
         files = {target.parent / name: text for name, text in self._files(target.stem).items()}
-        for file in files:
-            if file.parent.is_dir():
-                check_file(file, overwrite, ())
-        with Staging() as staging:
-            write_text(staging, target, self.text(target), overwrite)
-            for file, text in files.items():
-                make_folder(file.parent)
-                write_text(staging, file, text, overwrite, private=True)
-            staging.place()
+        write_suggestion(target, self.text(target), files, overwrite)
         return target
 
     def text(self, path: str | PathLike[str] = "release.yml") -> str:
@@ -607,12 +599,25 @@ def _cell(value: Any) -> str:
     return "" if value is None else as_text(value)
 
 
-def write_text(staging: Staging, path: Path, text: str, overwrite: bool, private: bool = False) -> None:
+def write_suggestion(spec: Path, text: str, hierarchies: Mapping[Path, str], overwrite: bool) -> None:
+    """Write a suggested spec and its hierarchies in one step; TargetError if a file exists and must not be replaced."""
+    for file in hierarchies:
+        if file.parent.is_dir():
+            check_file(file, overwrite, ())
+    with Staging() as staging:
+        _write_text(staging, spec, text, overwrite)
+        for file, content in hierarchies.items():
+            _make_folder(file.parent)
+            _write_text(staging, file, content, overwrite, private=True)
+        staging.place()
+
+
+def _write_text(staging: Staging, path: Path, text: str, overwrite: bool, private: bool = False) -> None:
     with staging.file(path, overwrite, private) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
-def make_folder(folder: Path) -> None:
+def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:

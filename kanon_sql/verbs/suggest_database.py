@@ -17,10 +17,8 @@ from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened_engine
 from kanon_sql.queries import Relation
-from kanon_sql.release.publish import check_file
 from kanon_sql.spec import check_values, session
 from kanon_sql.spec.linked import OWN
-from kanon_sql.staging import Staging
 from kanon_sql.suggestion.database_file import DatabaseFile, TableEntry, database_text
 from kanon_sql.suggestion.keys import Keys, find_keys
 from kanon_sql.suggestion.omop import OMOP
@@ -34,9 +32,8 @@ from kanon_sql.verbs.suggest import (
     check_spec_file,
     has_password,
     hierarchy_text,
-    make_folder,
     relative_place,
-    write_text,
+    write_suggestion,
 )
 from kanon_sql.verbs.table_roles import SuggestedTable, TableRoles
 
@@ -114,15 +111,7 @@ class DatabaseSuggestions(Result):
             for column in table.columns
             if column.levels
         }
-        for file in files:
-            if file.parent.is_dir():
-                check_file(file, overwrite, ())
-        with Staging() as staging:
-            write_text(staging, target, self.text(target), overwrite)
-            for file, text in files.items():
-                make_folder(file.parent)
-                write_text(staging, file, text, overwrite, private=True)
-            staging.place()
+        write_suggestion(target, self.text(target), files, overwrite)
         return target
 
     def text(self, path: str | PathLike[str] = "release.yml") -> str:
