@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,9 @@ def test_a_planted_rare_pair_is_found_by_attacks_and_reported(hospital: Any, tmp
     report = report_database(sensitive, connection=hospital)
     assert "**The release keeps its promise.**" in report.markdown
     assert "| severity | sensitive | unchanged |" in report.markdown
+    few = replace(report, figures=json.loads(json.dumps(report.figures)))
+    few.figures["risk"]["exposed"][1]["singled_out"] = 3
+    assert "fewer than 5 of 200" in few.markdown
     visit = hospital.execute("SELECT MIN(visit) FROM anon.visits").fetchone()
     hospital.execute("INSERT INTO anon.diagnoses VALUES (?, 'rare', 'low')", visit)
     found = attack_database(sensitive, connection=hospital)

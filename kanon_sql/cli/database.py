@@ -152,7 +152,9 @@ def attack(spec: Path, known: int | None, attempts: int, seed: int, as_json: boo
 def report(
     spec: Path, output: Path, overwrite: bool | None, known: int | None, attempts: int, seed: int, **overrides: Any
 ) -> None:
-    """[bold]kanon database report hospital.yml --output report.html[/bold]"""
+    """[bold]kanon database report hospital.yml --output report.html[/bold]
+
+    Contains only aggregates: no rows, and no numbers of people of the source below k."""
     check_report_file(output, bool(overwrite))
     found = report_database(spec, known=known, attempts=attempts, seed=seed, **overrides)
     found.write(output, overwrite=bool(overwrite))

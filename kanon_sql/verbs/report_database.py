@@ -94,10 +94,14 @@ class DatabaseReport(Result):
             "findings": [_in_words(row) for row in verified["findings"]],
             "sensitive": [{**_in_words(row), "limits": _limits(row["required"])} for row in verified["sensitive"]],
             "exposed": [
-                {**_in_words(row), "before": _singled_out(before.get(row["known_rows"]))} for row in attack["exposed"]
+                {**_in_words(row), "before": _singled_out(before.get(row["known_rows"]), spec["k"])}
+                for row in attack["exposed"]
             ],
             "guesses": [_in_words(row) for row in attack["people"]],
-            "values": [_in_words(row) for row in attack["values"]],
+            "values": [
+                {**_in_words(row), **{f"{name}_shown": _not_small(row[name], spec["k"]) for name in ("right", "blind")}}
+                for row in attack["values"]
+            ],
             "attempts": self.figures["attempts"],
             "people": tables[spec["unit"]]["rows"],
             "released_people": tables[spec["unit"]]["released_rows"],
@@ -183,8 +187,13 @@ def _limits(required: Any) -> str:
     return ", ".join(map(str, required.values() if isinstance(required, dict) else [required]))
 
 
-def _singled_out(row: Mapping[str, Any] | None) -> str:
-    return "not measured" if row is None else f"{row['singled_out']:,} of {row['people']:,}"
+def _singled_out(row: Mapping[str, Any] | None, k: int) -> str:
+    return "not measured" if row is None else f"{_not_small(row['singled_out'], k)} of {row['people']:,}"
+
+
+def _not_small(people: int, k: int) -> str:
+    """A number of people of the source; a report shows no numbers below k except 0."""
+    return f"fewer than {k:,}" if 0 < people < k else f"{people:,}"
 
 
 def _columns(spec: Mapping[str, Any], name: str, table: Mapping[str, Any]) -> list[dict[str, str]]:
