@@ -1,4 +1,4 @@
--- Linkage and singling out: the released rows that a known person matches, and predicates that isolate one person.
+-- Linkage and singling out: the released rows that match a person, and predicates that isolate one person.
 
 -- name: linked
 -- Summarize how targets link to records: targets with a match, with one record or one class, and the expected correct links.
@@ -11,7 +11,7 @@ SELECT
 FROM $candidates AS c LEFT JOIN $owned AS o ON o.target = c.target;
 
 -- name: one_of_each
--- Count one record for each target: of several rows that match the known values, at most one is the target's.
+-- Count one record for each target: of several rows that match the attacker's values, at most one is the target's.
 SELECT l.target, 1 AS records FROM $linked AS l;
 
 -- name: source_rows
@@ -37,12 +37,12 @@ JOIN (SELECT q.row_id, $unit AS unit FROM $people AS q) AS p ON p.row_id = t.tar
 JOIN (SELECT r.row_id, $unit AS unit FROM $source AS r) AS s ON s.unit = p.unit;
 
 -- name: keyed
--- Combine a person's known values into one key, in which NULL counts as a value.
+-- Combine a person's values into one key, in which NULL counts as a value.
 -- engines: duckdb
 SELECT $id AS id, [COALESCE('=' || CAST($columns AS TEXT), '')] AS key FROM $people AS p;
 
 -- name: links_by_key
--- Link targets to the source rows that agree with all their known values.
+-- Link targets to the source rows that agree with all their values.
 -- columns: target, row_id (of the source)
 SELECT t.id AS target, s.id AS row_id FROM $targets AS t JOIN $source AS s ON s.key = t.key;
 
@@ -59,27 +59,27 @@ SELECT
   COALESCE(SUM(f.n), 0) AS records,
   COALESCE(SUM(CASE WHEN f.people > 0 THEN f.n ELSE 0 END), 0) AS fitting,
   COALESCE(SUM(CASE WHEN f.people = 1 THEN f.n ELSE 0 END), 0) AS one_person,
-  COALESCE(SUM(CAST(LEAST(f.n, f.known) AS DOUBLE PRECISION) / NULLIF(f.people, 0)), 0) AS right
+  COALESCE(SUM(CAST(LEAST(f.n, f.in_source) AS DOUBLE PRECISION) / NULLIF(f.people, 0)), 0) AS right
 FROM (
-  SELECT k.class, k.n, COALESCE(SUM(t.people), 0) AS people, COALESCE(SUM(t.known), 0) AS known
+  SELECT k.class, k.n, COALESCE(SUM(t.people), 0) AS people, COALESCE(SUM(t.in_source), 0) AS in_source
   FROM $classes AS k
   LEFT JOIN $fits AS x ON x.class = k.class
   LEFT JOIN $tuples AS t ON t.target = x.target
   GROUP BY k.class, k.n
 ) AS f;
 
--- name: known_tuples
--- Count the people of a table by their known values, and how many of them are in the source.
--- columns: target (a number), the columns, people, known (people in the source)
-SELECT ROW_NUMBER() OVER (ORDER BY $columns) AS target, $columns, COUNT(*) AS people, COUNT(s.known_unit) AS known
+-- name: tuples_in_source
+-- Count the people of a table by their values, and how many of them are in the source.
+-- columns: target (a number), the columns, people, in_source (people)
+SELECT ROW_NUMBER() OVER (ORDER BY $columns) AS target, $columns, COUNT(*) AS people, COUNT(s.source_unit) AS in_source
 FROM (SELECT $columns, $unit AS unit FROM $people AS q) AS p
-LEFT JOIN (SELECT DISTINCT $unit AS known_unit FROM $source AS r) AS s ON s.known_unit = p.unit
+LEFT JOIN (SELECT DISTINCT $unit AS source_unit FROM $source AS r) AS s ON s.source_unit = p.unit
 GROUP BY $columns;
 
 -- name: tuples
--- Count the people of a table by their known values.
--- columns: target (a number), the columns, people, known (people who may be in the release: all)
-SELECT ROW_NUMBER() OVER (ORDER BY $columns) AS target, $columns, COUNT(*) AS people, COUNT(*) AS known
+-- Count the people of a table by their values; any of them can be in the source.
+-- columns: target (a number), the columns, people, in_source (all people)
+SELECT ROW_NUMBER() OVER (ORDER BY $columns) AS target, $columns, COUNT(*) AS people, COUNT(*) AS in_source
 FROM $people AS p
 GROUP BY $columns;
 

@@ -1,4 +1,4 @@
--- Attacks on a release of several tables with rows of people as background knowledge: the released rows and the known ones, numbered together.
+-- Attacks on a release of several tables with rows of people as background knowledge; released rows and background rows are numbered together.
 
 -- name: fewest_sharing
 -- Count, for every person, how many people share one of their combinations with them, at least.
@@ -21,7 +21,7 @@ SELECT
 FROM (SELECT f.person, MIN(f.fewest) AS fewest FROM $fewest AS f GROUP BY f.person) AS p;
 
 -- name: released_only
--- List the people of the release, without those who are known.
+-- List the people of the release, without those of the background knowledge.
 -- columns: key, person, class, the codes of sensitive values
 SELECT p.key, p.person, p.class, $codes FROM $people AS p WHERE NOT p.key LIKE 'source:%';
 
@@ -38,7 +38,7 @@ JOIN (SELECT p.person AS released_person FROM $people AS p) AS released ON relea
 SELECT p.person, p.class FROM $people AS p
 WHERE p.key LIKE 'source:%' ORDER BY MD5(CAST($seed AS VARCHAR) || p.key) LIMIT $most;
 
--- name: known_rows
+-- name: background_rows
 -- Draw up to three rows of every person who is attacked as background knowledge.
 -- columns: person, class, kind, what, the carried columns (visit, and the codes of sensitive values), place (from 1)
 SELECT drawn.person, drawn.class, drawn.kind, drawn.what, $carried, drawn.place
@@ -57,30 +57,30 @@ SELECT t.person AS target, p.person AS candidate, -1 AS number
 FROM $targets AS t JOIN $people AS p ON p.class = t.class;
 
 -- name: matches_of_singles
--- Find the released people with a row like the known one.
+-- Find the released people with a row like the background row.
 -- columns: target, candidate, number (of the row)
 SELECT k.person AS target, r.person AS candidate, r.number
-FROM $known AS k JOIN $rows AS r ON r.class = k.class AND r.kind = k.kind AND r.what = k.what
+FROM $background AS k JOIN $rows AS r ON r.class = k.class AND r.kind = k.kind AND r.what = k.what
 WHERE k.place = 1;
 
 -- name: matches_of_pairs
--- Find the released people with two rows like the known ones, which belong together in the same way.
+-- Find the released people with two rows like the background rows, which belong together in the same way.
 -- columns: target, candidate, number (of the row like the first)
 SELECT DISTINCT k.person AS target, r.person AS candidate, r.number
-FROM $known AS k
-JOIN $known AS l ON l.person = k.person AND l.place = 2
+FROM $background AS k
+JOIN $background AS l ON l.person = k.person AND l.place = 2
 JOIN $rows AS r ON r.class = k.class AND r.kind = k.kind AND r.what = k.what
 JOIN $rows AS s ON s.person = r.person AND s.number <> r.number AND s.kind = l.kind AND s.what = l.what
   AND CASE WHEN s.visit = r.visit THEN 1 ELSE 0 END = CASE WHEN l.visit = k.visit THEN 1 ELSE 0 END
 WHERE k.place = 1;
 
 -- name: matches_of_triples
--- Find the released people with three rows like the known ones, which belong together in the same way.
+-- Find the released people with three rows like the background rows, which belong together in the same way.
 -- columns: target, candidate, number (of the row like the first)
 SELECT DISTINCT k.person AS target, r.person AS candidate, r.number
-FROM $known AS k
-JOIN $known AS l ON l.person = k.person AND l.place = 2
-JOIN $known AS m ON m.person = k.person AND m.place = 3
+FROM $background AS k
+JOIN $background AS l ON l.person = k.person AND l.place = 2
+JOIN $background AS m ON m.person = k.person AND m.place = 3
 JOIN $rows AS r ON r.class = k.class AND r.kind = k.kind AND r.what = k.what
 JOIN $rows AS s ON s.person = r.person AND s.number <> r.number AND s.kind = l.kind AND s.what = l.what
   AND CASE WHEN s.visit = r.visit THEN 1 ELSE 0 END = CASE WHEN l.visit = k.visit THEN 1 ELSE 0 END
@@ -100,14 +100,14 @@ SELECT
   COALESCE(SUM(1.0 / c.candidates), 0) AS expected
 FROM (SELECT m.target, COUNT(DISTINCT m.candidate) AS candidates FROM $matches AS m GROUP BY m.target) AS c;
 
--- name: known_enough
--- Count the people who are attacked of whom so many rows are known.
+-- name: people_with_rows
+-- Count the people who are attacked and have so many background rows.
 -- columns: people
-SELECT COUNT(*) AS people FROM $known AS k WHERE k.place = $size;
+SELECT COUNT(*) AS people FROM $background AS k WHERE k.place = $size;
 
 -- name: guessed_values_of_people
 -- Guess the most frequent sensitive value of the candidates, and the most frequent of all released people.
--- columns: people (with a guess), right, blind (right guesses without the known rows)
+-- columns: people (with a guess), right, blind (right guesses without background knowledge)
 SELECT
   COUNT(*) AS people,
   COALESCE(SUM(CASE WHEN truth.code = g.code THEN 1 ELSE 0 END), 0) AS right,
@@ -128,8 +128,8 @@ CROSS JOIN (
 WHERE g.place = 1;
 
 -- name: guessed_values_of_rows
--- Guess the most frequent sensitive value of the rows like the known one, and the most frequent of all released rows.
--- columns: people (with a guess), right, blind (right guesses without the known rows)
+-- Guess the most frequent sensitive value of the rows like the background row, and the most frequent of all released rows.
+-- columns: people (with a guess), right, blind (right guesses without background knowledge)
 SELECT
   COUNT(*) AS people,
   COALESCE(SUM(CASE WHEN truth.code = g.code THEN 1 ELSE 0 END), 0) AS right,
@@ -142,7 +142,7 @@ FROM (
     WHERE NOT v.code IS NULL GROUP BY m.target, v.code
   ) AS n
 ) AS g
-JOIN (SELECT k.person, k.place, $code AS code FROM $known AS k) AS truth
+JOIN (SELECT k.person, k.place, $code AS code FROM $background AS k) AS truth
   ON truth.person = g.target AND truth.place = 1
 CROSS JOIN (
   SELECT f.code, COUNT(*) AS rows

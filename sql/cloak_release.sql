@@ -23,7 +23,7 @@ JOIN (SELECT r.row, s.place FROM $boxed AS r JOIN $places AS s ON r.box = s.box)
 
 -- name: classes
 -- Count the rows and units that share each released box and interval, and measure what the box costs them.
--- columns: x_min, x_max, y_min, y_max, since, until, length, n (rows), units, needed (the largest own k), shares (sum of 1 / own k), outside (rows outside their box), beyond (rows whose box exceeds their tolerances), room, delay (sums of tolerances)
+-- columns: x_min, x_max, y_min, y_max, since, until, length, n (rows), units, needed (the largest own k), shares (sum of 1 / own k), outside (rows outside their box), beyond (rows whose box exceeds their tolerances), extent, delay (sums of tolerances)
 SELECT
   MIN(x_min) AS x_min, MIN(x_max) AS x_max, MIN(y_min) AS y_min, MIN(y_max) AS y_max, MIN(since) AS since, MIN(until) AS until,
   MAX(t_max - t_min) AS length,
@@ -37,7 +37,7 @@ SELECT
   COUNT(*) FILTER (
     WHERE x - x_min > dx OR x_max - x > dx OR y - y_min > dy OR y_max - y > dy OR t - t_min > dt OR t_max - t > dt
   ) AS beyond,
-  SUM(SQRT(4 * dx * dy)) AS room,
+  SUM(SQRT(4 * dx * dy)) AS extent,
   SUM(2 * dt) AS delay
 FROM $released AS r JOIN $shown AS s ON r.place = s.place
 GROUP BY r.place;
@@ -56,10 +56,10 @@ SELECT
   SUM(units * shares) / SUM(n) AS relative_anonymity,
   SUM(area * n) / SUM(n) AS mean_area,
   SUM(length * n) / SUM(n) AS mean_length,
-  SUM(room / SQRT(area)) FILTER (WHERE area > 0) / SUM(n) FILTER (WHERE area > 0) AS relative_space,
+  SUM(extent / SQRT(area)) FILTER (WHERE area > 0) / SUM(n) FILTER (WHERE area > 0) AS relative_space,
   SUM(delay / length) FILTER (WHERE length > 0) / SUM(n) FILTER (WHERE length > 0) AS relative_time
 FROM (
-  SELECT n, units, needed, shares, outside, beyond, room, delay, length, (x_max - x_min) * (y_max - y_min) AS area
+  SELECT n, units, needed, shares, outside, beyond, extent, delay, length, (x_max - x_min) * (y_max - y_min) AS area
   FROM $classes
 ) AS measured;
 

@@ -54,19 +54,19 @@ FROM $rows AS rows
 LEFT JOIN (SELECT p.row_id AS parent_row, p.item AS shown FROM $parents AS p) AS parents
   ON parents.parent_row = rows.parent_id;
 
--- name: rows_alike
+-- name: equal_rows
 -- Count the rows of a person that show the same, apart for each row that they refer to.
 -- columns: unit_id, class, visit, item, n (rows), first_row
 SELECT i.unit_id, i.class, i.visit, i.item, COUNT(*) AS n, MIN(i.row_id) AS first_row
 FROM $items AS i GROUP BY i.unit_id, i.class, i.visit, i.item;
 
 -- name: events
--- List up to m copies of the rows of a person that show the same, since the attacker knows at most m rows.
+-- List up to m copies of the rows of a person that show the same, since the attacker has at most m rows.
 -- columns: unit_id, class, visit, item, copy, event (a number that no other row has)
 SELECT
   a.unit_id, a.class, a.visit, a.item, copies.copy,
   ((a.first_row * $tables + $table) * 4) + copies.copy AS event
-FROM $alike AS a JOIN $copies AS copies ON copies.copy <= a.n;
+FROM $equal_rows AS a JOIN $copies AS copies ON copies.copy <= a.n;
 
 -- name: rare_singles
 -- Find what fewer than k people of a class show in a row.
@@ -88,7 +88,7 @@ FROM (
 GROUP BY shown.class, shown.item HAVING COUNT(*) < $k;
 
 -- name: frequencies_of_pairs
--- Count the people of a class that show the same in a row, of what is in rare pairs.
+-- Count the people of a class by the items of rare pairs that they have.
 -- columns: class, item, people
 SELECT shown.class, shown.item, COUNT(*) AS people
 FROM (
@@ -273,7 +273,7 @@ JOIN $frequencies AS third ON third.class = r.class AND third.item = r.item_3;
 -- columns: rows
 SELECT
   (SELECT COUNT(*) FROM $rows AS r) - COALESCE(SUM(CASE WHEN rare.item IS NULL THEN a.n ELSE 0 END), 0) AS rows
-FROM $alike AS a LEFT JOIN $rare AS rare ON rare.class = a.class AND rare.item = a.item;
+FROM $equal_rows AS a LEFT JOIN $rare AS rare ON rare.class = a.class AND rare.item = a.item;
 
 -- name: pairs
 -- Count the pairs of rows that people have.
@@ -350,12 +350,12 @@ LEFT JOIN (
   GROUP BY visits.unit_id
 ) AS every ON every.unit_id = p.unit_id;
 
--- name: people_alike
+-- name: people_with_equal_rows
 -- List the people whose rows are all like those of at least k people.
 -- columns: unit_id, class
 SELECT s.unit_id, s.class FROM $shown AS s
-JOIN (SELECT t.class, t.shown FROM $shown AS t GROUP BY t.class, t.shown HAVING COUNT(*) >= $k) AS alike
-  ON alike.class = s.class AND alike.shown = s.shown;
+JOIN (SELECT t.class, t.shown FROM $shown AS t GROUP BY t.class, t.shown HAVING COUNT(*) >= $k) AS frequent
+  ON frequent.class = s.class AND frequent.shown = s.shown;
 
 -- name: random_keys
 -- Replace keys by digests with a secret, so that only those who have it can compute or sort them.

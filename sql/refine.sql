@@ -79,7 +79,7 @@ SELECT m.id, m.n, m.class FROM $moves AS m;
 -- Remove the first classes of an order from a state.
 SELECT s.id, s.n, s.class
 FROM $state AS s
-JOIN $room AS r ON r.class = s.class
+JOIN $ranked AS r ON r.class = s.class
 WHERE r.place > $first;
 
 -- name: node
@@ -319,7 +319,7 @@ JOIN (
   GROUP BY s.id
 ) AS best ON best.pair = p.pair;
 
--- name: room_rows
+-- name: joinable_rows
 -- List the rows of every class with half, one, two and four times as many rows of tuples without a class, by their sensitive values.
 -- columns: class, times (in halves), n, the sensitive codes
 SELECT k.class, t.times, k.n, $sensitive
@@ -334,7 +334,7 @@ JOIN (
 ) AS o ON 2 * o.reached <= t.times * c.n
 JOIN $values AS v ON v.id = o.id;
 
--- name: room
+-- name: ranked
 -- Rank the classes by the number of tuples without a class that they can take in, then by cost, both in descending order.
 -- columns: class, place (from 1)
 SELECT c.class, ROW_NUMBER() OVER (ORDER BY COALESCE(r.capacity, 0) DESC, c.cost DESC, c.class) AS place
@@ -342,7 +342,7 @@ FROM $classes AS c
 LEFT JOIN (
   SELECT s.class, COUNT(*) AS capacity
   FROM (
-    SELECT v.class, v.times FROM $room_rows AS v GROUP BY v.class, v.times HAVING COALESCE($safe, FALSE)
+    SELECT v.class, v.times FROM $joinable_rows AS v GROUP BY v.class, v.times HAVING COALESCE($safe, FALSE)
   ) AS s
   GROUP BY s.class
 ) AS r ON r.class = c.class;

@@ -152,8 +152,8 @@ def test_the_chain_of_a_file_breaks_at_the_row_that_was_changed() -> None:
     second = {
         lines[1].replace('"rows":96', '"rows":97'): "its checksum is not that of its manifest",
         lines[1].replace('"rows":96', '"rows": 96'): "its manifest cannot be read",
-        lines[1].replace('"singled_out":0', '"singled_out":1', 1): "singled_out is not what its manifest says",
-        '"release":"another"'.join(lines[1].rsplit('"release":"release"', 1)): "release is not what its manifest says",
+        lines[1].replace('"singled_out":0', '"singled_out":1', 1): "singled_out differs from its manifest",
+        '"release":"another"'.join(lines[1].rsplit('"release":"release"', 1)): "release differs from its manifest",
         lines[0]: "its number is 1, where 2 comes next",
     }
     for line, problem in second.items():
@@ -355,9 +355,7 @@ target: {{table: sick_anon}}
     with pytest.raises(KanonError):  # no two rows follow one
         ask_engine(database, "INSERT INTO kanon_releases SELECT * FROM kanon_releases WHERE number = 2")
     ask(database, "UPDATE kanon_releases SET made_at = '2020' WHERE number = 1")
-    assert kanon_sql.releases("kanon_releases", database=database).broken == (
-        (1, "made_at is not what its manifest says"),
-    )
+    assert kanon_sql.releases("kanon_releases", database=database).broken == ((1, "made_at differs from its manifest"),)
 
 
 def ask_engine(database: str, sql: str) -> None:

@@ -2,7 +2,7 @@
 
 Source: B. C. M. Fung, K. Wang, R. Chen, P. S. Yu, "Privacy-preserving data publishing", ACM Computing Surveys 42(4),
 2010, section 2.1; M. Terrovitis, N. Mamoulis, P. Kalnis, "Privacy-preserving anonymization of set-valued data" (k^m),
-VLDB 2008. The attacker knows a person's labels of any m attributes, and takes all rows with these labels. The attack
+VLDB 2008. The attacker has a person's labels of any m attributes, and takes all rows with these labels. The attack
 succeeds if they are fewer than k, or if all of them have one sensitive value. All sets of attributes are tried, or a
 random sample if there are many.
 """
@@ -43,7 +43,7 @@ def _sets(names: _Names, draw: random.Random) -> Iterator[_Names]:
 
 
 def _few(material: Material, sets: list[_Names]) -> Outcome:
-    """The rows that share their known labels with fewer than k rows."""
+    """The rows that share the attacker's labels with fewer than k rows."""
     tables, k = material.tables, material.k or 2
     classes = classes_of(material, material.release)
 
@@ -54,7 +54,7 @@ def _few(material: Material, sets: list[_Names]) -> Outcome:
 
 
 def _one_value(material: Material, column: str, sets: list[_Names]) -> Outcome:
-    """The rows whose known labels determine the sensitive value."""
+    """The rows whose labels determine the sensitive value."""
     tables, ranges = material.tables, ranges_of_classes(material, column)
 
     def rows(columns: list[str]) -> int:
@@ -72,7 +72,7 @@ def _outcome(
     avoid: str,
     column: str | None = None,
 ) -> Outcome:
-    """The outcome with all attributes known, and the smallest set of attributes with any success."""
+    """The outcome with all attributes, and the smallest set of attributes with any success."""
     release, everything = material.release, len(material.quasi_identifiers)
     found = {names: rows(release.plain(names)) for names in sets}
     figures = _figures(found)
@@ -93,7 +93,7 @@ def _outcome(
 
 
 def _figures(found: Mapping[_Names, int]) -> dict[str, float | int | None]:
-    """The maximum and mean number of rows by the number of known attributes."""
+    """The maximum and mean number of rows by the number of attributes that the attacker has."""
     figures: dict[str, float | int | None] = {}
     for size in sorted({len(names) for names in found}):
         rows = [n for names, n in found.items() if len(names) == size]
@@ -103,6 +103,6 @@ def _figures(found: Mapping[_Names, int]) -> dict[str, float | int | None]:
 
 ATTRIBUTES = Attack(
     "known_attributes",
-    "Take the rows that show a person's labels of any known quasi-identifiers.",
+    "Take the rows that show a person's labels of some quasi-identifiers.",
     _attributes,
 )

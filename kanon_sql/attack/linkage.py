@@ -156,11 +156,13 @@ def _of_records(linked: _Linked) -> Outcome:
 
 
 def _tuples(linked: _Linked) -> Relation:
-    """The people by their common columns: target, the columns, people, known."""
+    """The people by their common columns: target, the columns, people, in_source."""
     people, source, tables = linked.people, linked.material.source, linked.material.tables
     holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(linked.names)}
     if linked.by_key and source:
-        return tables.create("tuples", "attack_linkage/known_tuples", **holes, source=source.relation, unit=source.unit)
+        return tables.create(
+            "tuples", "attack_linkage/tuples_in_source", **holes, source=source.relation, unit=source.unit
+        )
     return tables.create("tuples", "attack_linkage/tuples", **holes)
 
 

@@ -20,7 +20,7 @@ from kanon_sql.verbs.report_database import check_report_file, report_database
 SPEC = Argument("spec", "A spec with the tables, their keys, and the people.", type=Path, default=...)
 KNOWN = Option(
     "known",
-    "Up to how many rows of a person in the other tables are known, 0 to 3 (default: m of the spec).",
+    "Maximum number of a person's rows in the other tables that the attacker has, 0 to 3 (default: m of the spec).",
     "Attacker",
     int,
     limits={"min": 0, "max": 3},
@@ -35,7 +35,7 @@ REPORT_OUTPUT = Option(
     Path,
     default=Path("report.html"),
 )
-SEED = Option("seed", "Seed of the draw of people and of their known rows.", "Attacker", int, default=0)
+SEED = Option("seed", "Seed for drawing the people and their rows.", "Attacker", int, default=0)
 TIME_LIMIT = replace(o.OPTIONS["time_limit"], panel=None)
 
 
@@ -88,7 +88,7 @@ def _show(manifest: dict[str, Any]) -> None:
 
 
 def _show_findings(findings: list[dict[str, Any]]) -> None:
-    table = grid("known of a person", "at least shared by", "required", "rare combinations", right=("required",))
+    table = grid("attacker has", "at least shared by", "required", "rare combinations", right=("required",))
     for finding in findings:
         shared = "–" if finding["achieved"] is None else f"{finding['achieved']:,} people"
         table.add_row(
@@ -101,8 +101,8 @@ def _show_values(findings: list[dict[str, Any]]) -> None:
     """Print what the check found about sensitive columns; nothing without models."""
     if not findings:
         return
-    known = list(dict.fromkeys(found["known_rows"] for found in findings))
-    table = grid("sensitive column", "model", "required", *(f"worst: {known_rows(rows)}" for rows in known))
+    combinations = [known_rows(rows) for rows in dict.fromkeys(found["known_rows"] for found in findings)]
+    table = grid("sensitive column", "model", "required", *(f"worst: {name}" for name in combinations))
     by_model: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for found in findings:
         by_model.setdefault((found["column"], found["model"]), []).append(found)
@@ -122,8 +122,8 @@ def _worst(finding: dict[str, Any]) -> str:
 
 
 @takes(SPEC, KNOWN, *o.SESSION_OPTIONS, o.JSON)
-def risk(spec: Path, known: int | None, as_json: bool | None, **overrides: Any) -> None:
-    measured = risk_database(spec, known=known, **overrides)
+def risk(spec: Path, as_json: bool | None, **options: Any) -> None:
+    measured = risk_database(spec, **options)
     if as_json:
         print_json(measured.to_json())
         return
@@ -132,8 +132,8 @@ def risk(spec: Path, known: int | None, as_json: bool | None, **overrides: Any) 
 
 
 @takes(SPEC, KNOWN, ATTEMPTS, SEED, *o.SESSION_OPTIONS, o.JSON)
-def attack(spec: Path, known: int | None, attempts: int, seed: int, as_json: bool | None, **overrides: Any) -> None:
-    found = attack_database(spec, known=known, attempts=attempts, seed=seed, **overrides)
+def attack(spec: Path, as_json: bool | None, **options: Any) -> None:
+    found = attack_database(spec, **options)
     if as_json:
         print_json(found.to_json())
     else:
@@ -144,25 +144,23 @@ def attack(spec: Path, known: int | None, attempts: int, seed: int, as_json: boo
         _show_matched(found.people)
         _show_guesses(found.values)
     if found.found:
-        warn([f"the release does not keep its promise: fewer than {found.k:,} people share what is known"])
+        warn([f"the spec is violated: fewer than {found.k:,} people share the rows that it protects"])
         raise typer.Exit(1)
 
 
 @takes(SPEC, REPORT_OUTPUT, o.OVERWRITE, KNOWN, ATTEMPTS, SEED, *o.SESSION_OPTIONS)
-def report(
-    spec: Path, output: Path, overwrite: bool | None, known: int | None, attempts: int, seed: int, **overrides: Any
-) -> None:
+def report(spec: Path, output: Path, overwrite: bool | None, **options: Any) -> None:
     """[bold]kanon database report hospital.yml --output report.html[/bold]
 
     Contains only aggregates: no rows, and no numbers of people of the source below k."""
     check_report_file(output, bool(overwrite))
-    found = report_database(spec, known=known, attempts=attempts, seed=seed, **overrides)
+    found = report_database(spec, **options)
     found.write(output, overwrite=bool(overwrite))
     out.print(f"Report written to {escape(str(output))}")
 
 
 def _show_exposed(exposed: list[dict[str, Any]], k: int) -> None:
-    table = grid("known of a person", "singled out", f"shared by fewer than {k:,}", "of people", "mean risk")
+    table = grid("attacker has", "singled out", f"shared by fewer than {k:,}", "of people", "mean risk")
     for found in exposed:
         mean = "–" if found["mean_risk"] is None else f"{found['mean_risk']:.4f}"
         beyond = "" if found.get("promised", True) else " (more than m)"
@@ -172,8 +170,8 @@ def _show_exposed(exposed: list[dict[str, Any]], k: int) -> None:
 
 
 def _show_matched(people: list[dict[str, Any]]) -> None:
-    out.print("[bold]People drawn from the source[/bold]: who in the release matches what is known of them?")
-    table = grid("known of a person", "attacked", "matched", "fewest matches", "right guesses to expect", "by chance")
+    out.print("[bold]People drawn from the source[/bold]: who in the release has matching rows?")
+    table = grid("attacker has", "attacked", "matched", "fewest matches", "right guesses to expect", "by chance")
     for found in people:
         fewest = "–" if found["fewest_candidates"] is None else f"{found['fewest_candidates']:,}"
         shares = f"{found['expected_right']:.2%}", f"{found['chance']:.2%}"
@@ -186,7 +184,7 @@ def _show_guesses(values: list[dict[str, Any]]) -> None:
     if not values:
         return
     out.print("[bold]Sensitive values[/bold]: the most frequent value of those who match")
-    table = grid("sensitive column", "known of a person", "people", "right", "95 % interval", "without knowledge")
+    table = grid("sensitive column", "attacker has", "people", "right", "95 % interval", "without knowledge")
     for found in values:
         attacked = max(1, found["attacked"])
         low, high = found["interval"]
@@ -198,8 +196,8 @@ def _show_guesses(values: list[dict[str, Any]]) -> None:
 SUBCOMMANDS = {
     "release": (
         release,
-        "Release several tables of the same people together, so that what an attacker knows of a person and of some of "
-        "their rows is shared by k people.",
+        "Release several tables of the same people together, so that at least k people share a person's row in the "
+        "main table and some of the other rows.",
     ),
     "verify": (
         verify,
@@ -211,8 +209,8 @@ SUBCOMMANDS = {
     ),
     "attack": (
         attack,
-        "Attack the released tables: join them again by their keys, and guess who people are from rows that the "
-        "attacker knows. Exit code 1 if fewer than k people share what the spec protects.",
+        "Attack the released tables: join them again by their keys, and guess who people are from some of their "
+        "rows. Exit code 1 if fewer than k people share what the spec protects.",
     ),
     "report": (
         report,

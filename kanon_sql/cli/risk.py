@@ -188,8 +188,8 @@ def _show_risks(measured: Risks) -> None:
 
 
 def _show_several_rows(measured: Risks) -> None:
-    """The risk of two and of three known rows of a person."""
-    _heading("Several known rows of a person", measured.meanings["several_rows"])
+    """The risk if an attacker has two, or three, rows of a person."""
+    _heading("Several rows of a person", measured.meanings["several_rows"])
     for rows in (risk.rows for risk in (measured.source.several_rows or NOTHING_KNOWN).known):
 
         def line(label: str, read: Callable[[KnownRows], str], rows: int = rows) -> None:
@@ -197,7 +197,7 @@ def _show_several_rows(measured: Risks) -> None:
             found = [next((risk for risk in table.known if risk.rows == rows), None) for table in tables]
             _line(label, ["-" if risk is None else read(risk) for risk in found])
 
-        line(f"{rows} rows known, people with as many", lambda risk: f"{risk.people:,}")
+        line(f"{rows} rows, people with as many", lambda risk: f"{risk.people:,}")
         line("  measured", _measured)
         line("  singled out", lambda risk: "-" if risk.share is None else f"{risk.singled_out:,} ({risk.share:.1%})")
         if any(risk.is_sample for table in measured.tables for risk in (table.several_rows or NOTHING_KNOWN).known):

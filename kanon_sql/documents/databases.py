@@ -18,10 +18,13 @@ from kanon_sql.documents.kinds import (
 )
 from kanon_sql.documents.others import SUGGESTED
 
-_KNOWN = {"enum": [0, 1, 2, 3, "all"]}
+_ROWS = {"enum": [0, 1, 2, 3, "all"]}
+_BACKGROUND = "The number of a person's rows in the other tables that the attacker has"
+_COMBINED = (_ROWS, f"{_BACKGROUND}; `all`: every row.")
+_M = (_ROWS, f"{_BACKGROUND}, at most.")
 _FINDING = closed(
     {
-        "known_rows": (_KNOWN, "How many of a person's rows in the other tables are known; `all`: every row."),
+        "known_rows": _COMBINED,
         "required": (COUNT, "The number of people that must share a combination: k."),
         "achieved": (or_null(COUNT), "The fewest people that share one; null if there is none."),
         "combinations": (COUNT, "The combinations that occur."),
@@ -33,7 +36,7 @@ _VALUE_FINDING = closed(
     {
         "column": (TEXT, "The sensitive column, with its table."),
         "model": (TEXT, "The privacy model."),
-        "known_rows": (_KNOWN, "How many of a person's rows in the other tables are known; `all`: every row."),
+        "known_rows": _COMBINED,
         "required": ({}, "The model's parameter, or all of them by name."),
         "achieved": (or_null(NUMBER), "The worst combination's figure; null if none of its people has a value."),
         "combinations": (COUNT, "The combinations that occur."),
@@ -63,7 +66,7 @@ _TABLE = closed(
 DATABASE: Keys = {
     "unit": (TEXT, "The main table, which has one row per person."),
     "k": (COUNT, "The number of people that must share a combination."),
-    "m": (_KNOWN, "How many of a person's rows in the other tables an attacker may know."),
+    "m": _M,
     "people": (COUNT, "People of the source."),
     "released_people": (COUNT, "People of the release."),
     "tables": (by_name(_TABLE), "The tables by name."),
@@ -76,7 +79,10 @@ DATABASE: Keys = {
     "ended": (TEXT, "How it ended: complete, time limit, or interrupted."),
     "nodes_checked": (COUNT, "The nodes that were tested."),
     "queries": (COUNT, "The statements of the search."),
-    "privacy": (list_of(_FINDING), "What the check of the released tables found, by the number of known rows."),
+    "privacy": (
+        list_of(_FINDING),
+        "Results of checking the released tables, by the number of rows that the attacker has.",
+    ),
     "sensitive": (list_of(_VALUE_FINDING), "What the check found about sensitive columns with models."),
     "verified": (FLAG, "Whether the released tables satisfied it."),
     "same_keys_in_every_release": (FLAG, "Whether a secret makes keys the same in every release."),
@@ -85,9 +91,9 @@ DATABASE: Keys = {
 }
 DATABASE_CHECK: Keys = {
     "people": (COUNT, "People of the release."),
-    "findings": (list_of(_FINDING), "By the number of known rows."),
+    "findings": (list_of(_FINDING), "By the number of rows that the attacker has."),
     "sensitive": (list_of(_VALUE_FINDING), "The models of sensitive columns."),
-    "broken_keys": (NAMES, "What is wrong with the keys, in sentences."),
+    "broken_keys": (NAMES, "Errors in the keys, in sentences."),
     "satisfied": (FLAG, "Whether the tables satisfy the spec, and their keys fit together."),
 }
 
@@ -112,7 +118,7 @@ INIT_DATABASE: Keys = {
     "key": (TEXT, "Its key."),
     "reason": (TEXT, "Why it is the table of the people."),
     "k": (COUNT, "The suggested k."),
-    "m": (_KNOWN, "How many of a person's rows in the other tables an attacker may know."),
+    "m": _M,
     "suppression_limit": ({"anyOf": [NUMBER, TEXT]}, "The suggested limit: a share of the people, or `N rows`."),
     "into": (TEXT, "The schema of the release."),
     "tables": (by_name(_SUGGESTED_TABLE), "The tables of the release by name, the one of the people first."),
@@ -121,7 +127,7 @@ INIT_DATABASE: Keys = {
 }
 
 _EXPOSED: Keys = {
-    "known_rows": (_KNOWN, "How many of a person's rows in the other tables are known; `all`: every row."),
+    "known_rows": _COMBINED,
     "people": (COUNT, "The people."),
     "singled_out": (COUNT, "Those whom the right rows single out."),
     "below_k": (COUNT, "Those who share a combination with fewer than k people."),
@@ -130,13 +136,13 @@ _EXPOSED: Keys = {
 }
 DATABASE_RISK: Keys = {
     "k": (COUNT, "The spec's k."),
-    "exposed": (list_of(closed(_EXPOSED)), "By the number of known rows."),
+    "exposed": (list_of(closed(_EXPOSED)), "By the number of rows that the attacker has."),
 }
 _MATCHED = closed(
     {
-        "known_rows": (COUNT, "How many of a person's rows in the other tables are known."),
+        "known_rows": (COUNT, f"{_BACKGROUND}."),
         "attacked": (COUNT, "People drawn from the source who have so many rows."),
-        "matched": (COUNT, "Those with released people who match what is known."),
+        "matched": (COUNT, "Those whom at least one released person matches."),
         "one_candidate": (COUNT, "Those with one person who matches."),
         "fewest_candidates": (or_null(COUNT), "The fewest people who match; null if no one ever does."),
         "expected_right": (SHARE, "The share of guesses to be right, if the person is among those who match."),
@@ -146,7 +152,7 @@ _MATCHED = closed(
 _GUESSED = closed(
     {
         "column": (TEXT, "The sensitive column, with its table."),
-        "known_rows": (COUNT, "How many of a person's rows in the other tables are known."),
+        "known_rows": (COUNT, f"{_BACKGROUND}."),
         "attacked": (COUNT, "People whose value was guessed: the most frequent of those who match."),
         "right": (COUNT, "Right guesses."),
         "interval": ({**list_of(SHARE), "minItems": 2, "maxItems": 2}, "The 95 % interval of their share."),
@@ -164,7 +170,9 @@ _SEEN = closed(
 DATABASE_ATTACK: Keys = {
     "k": (COUNT, "The spec's k."),
     "exposed": (
-        list_of(closed({**_EXPOSED, "promised": (FLAG, "Whether the spec protects against so many known rows.")})),
+        list_of(
+            closed({**_EXPOSED, "promised": (FLAG, "Whether the spec protects against an attacker with so many rows.")})
+        ),
         "The released tables, joined again by their keys.",
     ),
     "people": (list_of(_MATCHED), "Guesses of who people drawn from the source are."),
@@ -175,13 +183,13 @@ _REPORTED = closed(
     {
         "unit": (TEXT, "The main table, which has one row per person."),
         "k": (COUNT, "The number of people that must share a combination."),
-        "m": (_KNOWN, "How many of a person's rows in the other tables an attacker may know."),
+        "m": _M,
         "roles": (by_name(by_name(NAMES)), "The columns of every table, by role."),
         "target": (TEXT, "The schema or folder of the release."),
     }
 )
 DATABASE_REPORT: Keys = {
-    "spec": (_REPORTED, "What the spec says."),
+    "spec": (_REPORTED, "The parts of the spec that the report shows."),
     "verification": (closed(DATABASE_CHECK), "The check of the released tables."),
     "risk": (closed(DATABASE_RISK), "The risk of the source's tables."),
     "attack": (closed(DATABASE_ATTACK), "The attacks on the released tables."),

@@ -134,7 +134,7 @@ _PEOPLE_ABOVE = closed(
 )
 _KNOWN = closed(
     {
-        "rows": (COUNT, "The number of rows that the attacker knows: 2 or 3."),
+        "rows": (COUNT, "The number of rows that the attacker has: 2 or 3."),
         "people": (COUNT, "People with at least as many rows."),
         "measured": (COUNT, "How many of them were measured: all, or a random sample."),
         "partly": (COUNT, "How many of these have more rows than were combined, so that their risk can be higher."),
@@ -152,7 +152,7 @@ _SEVERAL_ROWS = closed(
             NAMES,
             "Columns that show which rows belong to one person. Without any, the risk is an upper limit.",
         ),
-        "known": (list_of(_KNOWN), "The risk of two and of three known rows, if people have as many."),
+        "known": (list_of(_KNOWN), "The risk by the attacker's number of rows, 2 and 3, if people have as many."),
     }
 )
 _TABLE = closed(
@@ -180,7 +180,7 @@ _TABLE = closed(
         "uniqueness": (FIGURE, "The estimated share of the population that is unique; null without a fraction."),
         "several_rows": (
             or_null(_SEVERAL_ROWS),
-            "The risk if an attacker knows several rows of a person; null if rows are counted.",
+            "The risk if an attacker has several rows of a person; null if rows are counted.",
         ),
         "sensitive": (list_of(_SENSITIVE), "What classes reveal of sensitive columns."),
         "unique_rows": (COUNT, "Rows that are unique by all quasi-identifiers."),

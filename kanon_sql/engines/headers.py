@@ -47,7 +47,7 @@ def parquet_names(path: Path) -> list[str]:
 def csv_names_and_rows(path: Path, separator: str | None = None) -> tuple[list[str], int]:
     """The names in the first line, and the number of rows, if every line has as many fields.
 
-    DuckDB would guess until nothing is wrong. SourceError says which line has more fields, or fewer, and which names
+    DuckDB would guess until nothing is wrong. SourceError names the line with more or fewer fields, or the names that
     are equal. `separator`: if it is given.
     """
     head, problems = csv_head(path), []

@@ -27,13 +27,13 @@ from kanon_sql.spec import LinkedSpec
 
 @dataclass(frozen=True)
 class Exposed:
-    """The people who are singled out by their row in the main table and the rarest `known` of their other rows.
+    """The people who are singled out by their row in the main table and `known_rows` other rows, the rarest ones.
 
     `below_k`: the people who share a combination with fewer than k people. `highest`, `mean`: of the people's highest
     risks; None without people.
     """
 
-    known: int | str
+    known_rows: int | str
     people: int
     singled_out: int
     below_k: int
@@ -43,14 +43,14 @@ class Exposed:
 
 @dataclass(frozen=True)
 class Matched:
-    """The result of guessing who people are, of whom the row of the main table and `known` other rows are known.
+    """The result of guessing who people are, by their row in the main table and `known_rows` other rows.
 
     `attacked`: the people with so many rows. `guessed`: those with released people who match, the fewest of whom are
     `fewest`. `expected`: the share of guesses to be right if the person is among those who match; `chance`: without
     any knowledge.
     """
 
-    known: int
+    known_rows: int
     attacked: int
     guessed: int
     singled_out: int
@@ -61,13 +61,13 @@ class Matched:
 
 @dataclass(frozen=True)
 class Guessed:
-    """The result of guessing values of a sensitive column, of people of whom `known` other rows are known.
+    """The result of guessing values of a sensitive column, by `known_rows` other rows of the people.
 
     `blind`: the guesses that are right without knowing any row, by the most frequent value.
     """
 
     column: str
-    known: int
+    known_rows: int
     attacked: int
     right: int
     blind: int
@@ -99,7 +99,7 @@ class LinkedAttack:
 
 
 def exposed_people(joined: Joined, sizes: Sequence[int | str], k: int) -> Iterator[Exposed]:
-    """The exhaustive attack, for every number of known rows; every person counts with their rarest combination."""
+    """The exhaustive attack, by the attacker's number of rows; every person counts with their rarest combination."""
     tables = joined.tables
     fewest: Relation | None = None
     for size in sizes:
@@ -107,15 +107,15 @@ def exposed_people(joined: Joined, sizes: Sequence[int | str], k: int) -> Iterat
             sharing = joined.sharing(size, division)
             if fewest is None:
                 fewest = tables.create("fewest", "attack_linked/fewest_sharing", sharing=sharing)
-            else:  # who knows more rows knows fewer, too
+            else:  # an attacker with more rows also has fewer
                 tables.add(fewest, "attack_linked/fewest_sharing", sharing=sharing)
         ((number, alone, below, highest, mean),) = tables.rows("attack_linked/people_at_risk", fewest=fewest, k=k)
         risks = (None if figure is None else float(figure) for figure in (highest, mean))
         yield Exposed(size, int(number), int(alone), int(below), *risks)
 
 
-def exposed_in_source(engine: Engine, links: Sequence[Link], spec: LinkedSpec, known: int) -> list[Exposed]:
-    """The exhaustive attack on the tables of the source, as they are."""
+def exposed_in_source(engine: Engine, links: Sequence[Link], spec: LinkedSpec, known_rows: int) -> list[Exposed]:
+    """The exhaustive attack on the tables of the source."""
     with ExitStack() as stack:
         scratch = stack.enter_context(Scratch(engine, "measured"))
         counting = engine if engine.is_embedded else stack.enter_context(closing(engine.embedded()))
@@ -129,7 +129,7 @@ def exposed_in_source(engine: Engine, links: Sequence[Link], spec: LinkedSpec, k
             text = queries.known_rows(copy.relation, keys, [], cells, engine.dialect)
             texts[link.name] = here.receive(f"source_{link.number}", engine, text)
         joined = Joined.of(here, links, spec, texts, {link.name: {} for link in links})
-        sizes = [0] if joined.rows is None else range(known + 1)
+        sizes = [0] if joined.rows is None else range(known_rows + 1)
         return list(exposed_people(joined, sizes, spec.privacy.k))
 
 
@@ -140,13 +140,13 @@ def attack_release(
     spec: LinkedSpec,
     released: Mapping[str, Relation],
     *,
-    known: int,
+    known_rows: int,
     attempts: int,
     seed: int,
 ) -> LinkedAttack:
     """Attack released tables; `reader` is their engine, and `engine` that of the source.
 
-    `known`: up to how many rows are known, at most 3. `attempts`: the people to attack.
+    `known_rows`: the maximum number of rows that the attacker has, at most 3. `attempts`: the people to attack.
     """
     with ExitStack() as stack:
         scratch = stack.enter_context(Scratch(engine, "attacked"))
@@ -166,7 +166,7 @@ def attack_release(
         seen = tuple(
             _add_known(engine, scratch, here, table, tables[0], texts[table.copy.link.name], spec) for table in tables
         )
-        return replace(_attacked(here, links, spec, texts, known, attempts, seed), tables=seen)
+        return replace(_attacked(here, links, spec, texts, known_rows, attempts, seed), tables=seen)
 
 
 def _columns(spec: LinkedSpec, link: Link) -> list[str]:
@@ -183,8 +183,8 @@ def _add_known(
     keys = [KnownKey(name, of, row, table.copy.columns[name]) for name, of, row in link.key_rows(main.copy.link.name)]
     kept = {name: table.copy.columns[name] for name in spec.sensitive_of(link.name)}
     text = queries.known_rows(table.copy.relation, keys, cells, kept, engine.dialect)
-    known = here.receive("known_source", engine, text)
-    here.add_as(released, queries.as_texts(known, _columns(spec, link), here.engine.dialect))
+    background = here.receive("known_source", engine, text)
+    here.add_as(released, queries.as_texts(background, _columns(spec, link), here.engine.dialect))
     heights = [attribute.hierarchy.height for attribute in table.attributes]
     levels = {cell.name: (cell.level, height) for cell, height in zip(cells, heights, strict=True)}
     return AttackedTable(link.name, table.copy.rows, rows, levels)
@@ -214,11 +214,11 @@ def _attacked(
     links: Sequence[Link],
     spec: LinkedSpec,
     texts: Mapping[str, Relation],
-    known: int,
+    known_rows: int,
     attempts: int,
     seed: int,
 ) -> LinkedAttack:
-    """Attack released and known rows that are numbered together."""
+    """Attack released rows with background knowledge; the rows of both are numbered together."""
     columns = {
         f"code_{number}_{place}": (link, column)
         for number, link in enumerate(links)
@@ -235,19 +235,19 @@ def _attacked(
             "released_rows", "attack_linked/rows_of_released", rows=both.rows, people=people, carried=carried
         )
     released = Joined(here, people, rows, both.parts)
-    sizes: Sequence[int | str] = [0] if rows is None else range(known + 1)
+    sizes: Sequence[int | str] = [0] if rows is None else range(known_rows + 1)
     whole = ["all"] if spec.privacy.m == "all" and rows else []
     exposed = tuple(exposed_people(released, [*sizes, *whole], spec.privacy.k))
     targets = here.create("targets", "attack_linked/targets", people=both.people, seed=seed, most=attempts)
     if rows:
         holes: dict[str, Any] = {"targets": targets, "rows": both.rows, "seed": seed, "carried": carried}
-        here.create("known", "attack_linked/known_rows", **holes)
+        here.create("background", "attack_linked/background_rows", **holes)
     chance = 1 / max(1, here.count(people))
     matched, guessed = [], []
     for size in sizes:
         attacked = here.count(targets)
         if size:
-            ((attacked,),) = here.rows("attack_linked/known_enough", known=here["known"], size=size)
+            ((attacked,),) = here.rows("attack_linked/people_with_rows", background=here["background"], size=size)
         matches = _matches(here, size, targets, people, rows)
         ((number, alone, fewest, expected),) = here.rows("attack_linked/guessed_people", matches=matches)
         share = float(expected) / attacked if attacked else 0.0
@@ -261,7 +261,7 @@ def _attacked(
                 continue
             else:
                 query = "attack_linked/guessed_values_of_rows"
-                holes |= {"rows": rows, "known": here["known"]}
+                holes |= {"rows": rows, "background": here["background"]}
             ((of_people, right, blind),) = here.rows(query, **holes)
             guessed.append(Guessed(f"{link.name}.{column}", int(size), int(of_people), int(right), int(blind)))
     return LinkedAttack(exposed, tuple(matched), tuple(guessed))
@@ -271,4 +271,4 @@ def _matches(here: Scratch, size: int | str, targets: Relation, people: Relation
     """The released people who match those who are attacked: target, candidate, number of the row like the first."""
     if size == 0:
         return here.create("matches", "attack_linked/matches_of_classes", targets=targets, people=people)
-    return here.create("matches", f"attack_linked/matches_of_{NAMES[size]}", known=here["known"], rows=rows)
+    return here.create("matches", f"attack_linked/matches_of_{NAMES[size]}", background=here["background"], rows=rows)

@@ -25,10 +25,10 @@ NAMES: dict[int | str, str] = {1: "singles", 2: "pairs", 3: "triples", "all": "w
 class LinkedFinding:
     """What a check found about combinations of a size: how many occur, how many are rare, and the fewest people.
 
-    `known`: how many of a person's rows in other tables are known. `achieved`: None if there is no such combination.
+    `known_rows`: the attacker's number of rows in other tables. `achieved`: None if there is no such combination.
     """
 
-    known: int | str
+    known_rows: int | str
     required: int
     achieved: int | None
     combinations: int
@@ -49,7 +49,7 @@ class ValueFinding:
 
     column: str
     model: str
-    known: int | str
+    known_rows: int | str
     required: Any
     achieved: float | int | None
     combinations: int
@@ -63,7 +63,7 @@ class ValueFinding:
 
 @dataclass(frozen=True)
 class Checked:
-    """The findings about released tables, and what is wrong with their keys, in sentences."""
+    """The findings about released tables, and the errors in their keys, in sentences."""
 
     people: int
     findings: tuple[LinkedFinding, ...]
@@ -164,8 +164,8 @@ def check_released(
         values: list[ValueFinding] = []
         for column in sensitive:
             code = codes[column.name]
-            known = _with_reference(tables, column, code, released[column.table], references)
-            values += _ValueCheck(joined, known, code).findings(spec.privacy.m)
+            sensitive_column = _with_reference(tables, column, code, released[column.table], references)
+            values += _ValueCheck(joined, sensitive_column, code).findings(spec.privacy.m)
     return Checked(count, tuple(findings), tuple(broken), tuple(values))
 
 
@@ -196,7 +196,7 @@ class _ValueCheck:
     code: str
 
     def findings(self, m: int | str) -> list[ValueFinding]:
-        """A finding per model and number of known rows."""
+        """A finding per model and number of rows that the attacker has."""
         rows = self.joined.people if self.column.number == 0 else self.joined.rows
         holders = self.joined.tables.create("holders", "linked/released_holders", code=[self.code], rows=rows)
         sizes: Sequence[int | str] = [0] if self.joined.rows is None else ["all"] if m == "all" else range(int(m) + 1)
@@ -234,7 +234,7 @@ class _ValueCheck:
                 _, combinations, _, unsafe, _, achieved = found
                 yield model.name, (combinations, unsafe, achieved)
 
-    def _finding(self, name: str, known: int | str, summaries: Sequence[Sequence[Any]]) -> ValueFinding:
+    def _finding(self, name: str, known_rows: int | str, summaries: Sequence[Sequence[Any]]) -> ValueFinding:
         model = next((model for model in self.column.models.models if model.name == name), None)
         required = self.column.distinct if model is None else model.required
         figures = [float(row[2]) for row in summaries if row[2] is not None]
@@ -243,7 +243,7 @@ class _ValueCheck:
         if worst is not None and model is None:
             worst = int(worst)
         combinations, unsafe = (sum(int(row[place]) for row in summaries) for place in (0, 1))
-        return ValueFinding(self.column.name, name, known, required, worst, combinations, unsafe)
+        return ValueFinding(self.column.name, name, known_rows, required, worst, combinations, unsafe)
 
 
 def _findings(
@@ -257,15 +257,15 @@ def _findings(
         yield _finding("all", k, tables.rows("linked/smallest_wholes", people=people, rows=rows, k=k))
         return
     yield _finding(1, k, tables.rows("linked/smallest_singles", rows=rows, k=k))
-    for known, query in ((2, "linked/smallest_pairs"), (3, "linked/smallest_triples")):
-        if m >= known:
+    for size, query in ((2, "linked/smallest_pairs"), (3, "linked/smallest_triples")):
+        if m >= size:
             found = [tables.rows(query, rows=rows, k=k, parts=parts, part=part)[0] for part in range(parts)]
-            yield _finding(known, k, found)
+            yield _finding(size, k, found)
 
 
-def _finding(known: int | str, k: int, found: Sequence[Sequence[Any]]) -> LinkedFinding:
+def _finding(known_rows: int | str, k: int, found: Sequence[Sequence[Any]]) -> LinkedFinding:
     smallest = min((int(row[2]) for row in found if row[2] is not None), default=None)
-    return LinkedFinding(known, k, smallest, sum(int(row[0]) for row in found), sum(int(row[1]) for row in found))
+    return LinkedFinding(known_rows, k, smallest, sum(int(row[0]) for row in found), sum(int(row[1]) for row in found))
 
 
 def _broken(tables: Scratch, links: Sequence[Link], released: Mapping[str, Relation]) -> Any:

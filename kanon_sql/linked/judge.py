@@ -205,7 +205,7 @@ class LinkedJudge:
             return Verdict(unavoidable), None
         remaining = None
         if self.m == "all" and items:
-            people = self._people_alike(people, items)
+            people = self._people_with_equal_rows(people, items)
         elif self.m == 0 or not items:
             people = self._without_unsafe_classes(people, items)
         else:
@@ -259,11 +259,11 @@ class LinkedJudge:
                 counts.append(0)
                 continue
             number = table.copy.link.number
-            alike = self._create(f"alike_{number}", "linked/rows_alike", items=relation)
+            equal_rows = self._create(f"equal_rows_{number}", "linked/equal_rows", items=relation)
             ones = self._create(
                 f"events_{number}",
                 "linked/events",
-                alike=alike,
+                equal_rows=equal_rows,
                 copies=self._copies,
                 tables=len(self.tables),
                 table=number,
@@ -271,7 +271,7 @@ class LinkedJudge:
             rare = self._create(
                 f"rare_{number}", "linked/rare_singles", events=ones, k=self.k if self.m != "all" else 0
             )
-            ((rows,),) = self._rows("linked/unavoidable", rows=table.relation, alike=alike, rare=rare)
+            ((rows,),) = self._rows("linked/unavoidable", rows=table.relation, equal_rows=equal_rows, rare=rare)
             counts.append(int(rows))
         return tuple(counts)
 
@@ -282,13 +282,13 @@ class LinkedJudge:
             every = self._create(f"every_{number}", "linked/all_items", first=every, second=more)
         return self._create("shown", "linked/everything_shown", people=people, items=every)
 
-    def _people_alike(self, people: Relation, items: Sequence[Relation]) -> Relation:
+    def _people_with_equal_rows(self, people: Relation, items: Sequence[Relation]) -> Relation:
         """The people whose rows are all like those of at least k people, and do not reveal sensitive values."""
         shown = self._everything(people, items)
-        alike = self._create("people_alike", "linked/people_alike", shown=shown, k=self.k)
+        sharing = self._create("sharing_people", "linked/people_with_equal_rows", shown=shown, k=self.k)
         if not self.revealing.valued:
-            return alike
-        wholes = self._create("wholes", "linked/wholes", shown=shown, people=alike)
+            return sharing
+        wholes = self._create("wholes", "linked/wholes", shown=shown, people=sharing)
         numbered = [
             self._create(f"whole_items_{n}", "linked/items_of_wholes", items=relation, wholes=wholes)
             for n, relation in enumerate(items)

@@ -157,8 +157,8 @@ def _why_infeasible(judge: LinkedJudge, spec: LinkedSpec, unavoidable: Sequence[
         found.insert(0, f"{people:,} people")
     need = " and ".join(found) or "more people or rows than allowed"
     return (
-        f"even if all columns are generalized as far as allowed, {need} must be left out so that what one knows of "
-        f"a person and {m} of their rows is shared by {spec.privacy.k:,} people{_and_models(judge)}; raise "
+        f"even if all columns are generalized as far as allowed, {need} must be left out so that {spec.privacy.k:,} "
+        f"people share a row of the main table and {m} other rows of a person{_and_models(judge)}; raise "
         "`suppression_limit` (people), `event_suppression_limit` (rows) or `max_level`, or lower k or m"
     )
 
@@ -254,14 +254,15 @@ def _require(checked: Checked, spec: LinkedSpec) -> None:
         return
     found = [
         *checked.broken,
-        *(_rare(finding.rare, finding.known, spec) for finding in checked.findings if finding.rare),
+        *(_rare(finding.rare, finding.known_rows, spec) for finding in checked.findings if finding.rare),
         *(f"{found.unsafe:,} combinations violate {found.model}" for found in checked.values if found.unsafe),
     ]
     raise VerificationError(f"{'; '.join(found)}; nothing was released, please report it")
 
 
-def _rare(rare: int, known: int | str, spec: LinkedSpec) -> str:
-    return f"{rare:,} combinations of a person and {known} of their rows belong to fewer than {spec.privacy.k:,} people"
+def _rare(rare: int, known_rows: int | str, spec: LinkedSpec) -> str:
+    combinations = f"{rare:,} combinations of a person and {known_rows} of their rows"
+    return f"{combinations} belong to fewer than {spec.privacy.k:,} people"
 
 
 def _warnings(engine: Engine, spec: LinkedSpec, copies: Mapping[str, Copy]) -> list[str]:
@@ -274,18 +275,18 @@ def _warnings(engine: Engine, spec: LinkedSpec, copies: Mapping[str, Copy]) -> l
         without = [column for column in copy.spec.sensitive if (copy.link.name, column) not in with_model]
         if without:
             warnings.append(
-                f"{copy.link.name}: no privacy model limits {', '.join(without)}; if all people who share what is "
-                "known have the same value, it becomes known; add l_diversity or alpha_k"
+                f"{copy.link.name}: no privacy model limits {', '.join(without)}; if all people who share a "
+                "combination have the same value, it is disclosed; add l_diversity or alpha_k"
             )
         if shifted := spec.tables[copy.link.name].shift:
             warnings.append(
                 f"{copy.link.name}: {', '.join(shifted)} released with an offset per person, which is no anonymity; "
-                "one who knows one of a person's dates knows all of them"
+                "anyone with one date of a person can compute their other dates"
             )
         if copy.roles.kept:
             warnings.append(
-                f"{copy.link.name}: {', '.join(copy.roles.kept)} released unchanged; one who knows a rare value of "
-                "these columns can find fewer than k people"
+                f"{copy.link.name}: {', '.join(copy.roles.kept)} released unchanged; a rare value of these "
+                "columns can belong to fewer than k people"
             )
     return warnings
 

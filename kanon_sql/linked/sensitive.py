@@ -1,9 +1,9 @@
 """Sensitive columns of several tables, and the rows that reveal their values.
 
-An attacker who knows some of a person's rows also learns what the people who share them have in common. So every
-privacy model of a sensitive column must hold for the people of every combination: the share of them with a value
-anywhere in their rows, and so on. Distinct l-diversity must also hold for the values of the known rows themselves: the
-rows that show the same, of all people who share the combination, have l values.
+An attacker with some of a person's rows also learns what the people who share them have in common. So the people of
+every combination must satisfy every privacy model of a sensitive column, for instance by the share of them with a value
+anywhere in their rows. Distinct l-diversity must also hold for the values of the attacker's rows themselves: the rows
+that show the same, of all people who share the combination, have l values.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class Revealing:
         return None
 
     def wholes(self, wholes: Relation, kept: Callable[[Valued], Relation]) -> Relation | None:
-        """The same where all rows of people are known: people who show the same, by numbers in the place of classes."""
+        """The same for an attacker with all rows of a person: people with equal rows, numbered like classes."""
         if unsafe := self.classes(wholes, kept):
             return unsafe
         for column in self.valued:

@@ -1,4 +1,4 @@
-"""Measure the risk if an attacker knows several rows of a person, with bounded work."""
+"""Measure the risk if an attacker has several rows of a person, with bounded work."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kanon_sql.queries import Relation, Same
 from kanon_sql.risk.known_rows import KnownRows, SeveralRows, known_rows
 from kanon_sql.spec import Spec
 
-_SETS = {2: "pairs", 3: "triples"}  # of slots, by the number of known rows
+_SETS = {2: "pairs", 3: "triples"}  # of slots, by the attacker's number of rows
 _SLOTS = ("a", "b", "c")
-_MOST_PEOPLE = 10_000  # measured for each number of known rows
+_MOST_PEOPLE = 10_000  # measured for each number of rows
 _MOST_SLOTS = 8  # of a person that are combined: 28 pairs, 56 triples
-_MOST_WORK = 50_000_000  # people who are looked up, for each number of known rows
+_MOST_WORK = 50_000_000  # people who are looked up, for each number of rows
 _AFTER_ALL = 2**31 - 1  # a number after the last person
 _MOST_KEYS = 20  # columns that are tested for whether they link rows
 
@@ -24,7 +24,7 @@ _MOST_KEYS = 20  # columns that are tested for whether they link rows
 def several_rows(
     source: Source, names: Sequence[str], unit: str, here: Scratch, linked_by: Sequence[str]
 ) -> SeveralRows:
-    """The risk of two and of three known rows in a table with its people, in an embedded engine.
+    """The risk if an attacker has two or three rows of a person, in a table with its people, in an embedded engine.
 
     `names`: the columns that determine the classes.
     """
@@ -55,7 +55,7 @@ def memberships_sql(source: Source, names: Sequence[str], unit: str) -> str:
 
 
 def _known(here: Scratch, memberships: Relation, slots: Relation, slots_of_people: Relation, rows: int) -> KnownRows:
-    """The risk of a number of known rows."""
+    """The risk if an attacker has a number of rows of a person."""
     ((people,),) = here.rows("known_rows/people_with_rows", memberships=memberships, rows=rows)
     targets = here.create(
         "targets",

@@ -70,7 +70,7 @@ class Entry:
             return "its checksum is not that of its manifest"
         for field in fields(self):
             if getattr(self, field.name) != getattr(expected, field.name):
-                return f"{field.name} is not what its manifest says"
+                return f"{field.name} differs from its manifest"
         return None
 
 

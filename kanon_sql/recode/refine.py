@@ -371,7 +371,7 @@ class _Refinement:
     def _rank_classes(self) -> Relation:
         """Rank the classes by how many of the tuples without a class they could take in, or by size."""
         if not self.values:
-            return self.tables.create("room", "joining/ranked", members=self.state, safe=self.task.model.safe)
+            return self.tables.create("ranked", "joining/ranked", members=self.state, safe=self.task.model.safe)
         self._find_open()
         self._make_classes()
         return self.values.rank(self.tables["classes"], self.tables["open"])
@@ -381,9 +381,9 @@ class _Refinement:
         low, high = 0, self.tables.count(ranked)
         while low + 1 < high:
             middle = (low + high) // 2
-            self.tables.create(self.spare, "refine/kept", state=self.state, room=ranked, first=middle)
+            self.tables.create(self.spare, "refine/kept", state=self.state, ranked=ranked, first=middle)
             low, high = (low, middle) if self._is_rest_safe(self.spare) else (middle, high)
-        self._advance("refine/kept", room=ranked, first=high)
+        self._advance("refine/kept", ranked=ranked, first=high)
 
     def _try_by_rows(self) -> None:
         """Recode by rows alone and join unsafe classes, which is better for a model that forbids little."""

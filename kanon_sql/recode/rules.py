@@ -94,7 +94,7 @@ def _paths(folder: Path) -> list[Path]:
 
 
 def _meant(path: Path, columns: Sequence[str]) -> tuple[str, int]:
-    """The column and the level that a file's name says."""
+    """The column and the level in a file's name."""
     by_level, by_attribute = _BY_LEVEL.fullmatch(path.name), _BY_ATTRIBUTE.fullmatch(path.name)
     if by_level:
         level, name = by_level.groups()

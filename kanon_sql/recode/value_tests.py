@@ -68,8 +68,8 @@ class ValueTests:
     def rank(self, classes: Relation, outsiders: Relation) -> Relation:
         """The classes in order of how many of the tuples without a class they could take in, most first."""
         holes: Mapping[str, Hole] = {"class_values": self.of_classes, "values": self.values, "sensitive": self.columns}
-        rows = self.tables.create("room_rows", "refine/room_rows", classes=classes, open=outsiders, **holes)
-        return self.tables.create("room", "refine/room", classes=classes, room_rows=rows, safe=self.model.safe)
+        rows = self.tables.create("joinable_rows", "refine/joinable_rows", classes=classes, open=outsiders, **holes)
+        return self.tables.create("ranked", "refine/ranked", classes=classes, joinable_rows=rows, safe=self.model.safe)
 
 
 def whole_tuples(frequency_set: FrequencySet, tables: Scratch) -> Relation:

@@ -18,7 +18,7 @@ def refuse_files(written: Iterable[str | PathLike[str] | None], read: Iterable[P
     inputs = [path for path in read if os.path.exists(path)]
     for path in (Path(file) for file in written if file):
         if os.path.exists(path) and any(os.path.samefile(path, other) for other in inputs):
-            raise TargetError(f"{path} is read by this run, as its spec says; name another file to write")
+            raise TargetError(f"{path} is read by this run, according to its spec; name another file to write")
 
 
 def refuse_table(engine: Engine, spec: ReleaseSpec, existing: Table) -> None:

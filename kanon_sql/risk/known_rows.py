@@ -1,4 +1,4 @@
-"""The risk if an attacker knows several rows of a person: how many people have rows in all of their classes."""
+"""The risk if an attacker has several rows of a person: how many people have rows in all of their classes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class PeopleAboveRisk:
 
 @dataclass(frozen=True)
 class KnownRows:
-    """The risk if an attacker knows a number of rows of a person, `rows`: one divided by the candidates.
+    """The risk if an attacker has a number of rows of a person, `rows`: one divided by the candidates.
 
-    The candidates are the people who have rows in all classes of the known rows, as many in each class as are known.
+    The candidates are the people who have rows in all classes of these rows, as many in each class as the attacker has.
     Every person counts with those of their rows that leave the fewest candidates. `people`: those who have enough rows.
     `measured`: how many of them were measured, all or a random sample. `partly`: how many of these have more rows than
     were combined, so that their risk can be higher. `singled_out`: measured people with no other candidate, with
@@ -49,7 +49,7 @@ class KnownRows:
 
 @dataclass(frozen=True)
 class SeveralRows:
-    """The risk of several known rows, for two and for three rows, if people have as many.
+    """The risk if an attacker has two, or three, rows of a person; only if people have as many.
 
     `linked_by`: the columns of the table by which anybody can tell that rows belong to one person, such as a key.
     Without any, the table alone does not show who the candidates are, and the risk is an upper limit.

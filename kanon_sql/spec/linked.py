@@ -40,7 +40,7 @@ class LinkedTable(Model):
     )
     identifiers: Columns = spec_key("The columns to drop because they identify people.", (), takes="a list of columns")
     sensitive: Columns = spec_key(
-        "The columns whose values are released unchanged and must not become known, see the models in `privacy`.",
+        "The columns whose values are released unchanged and must not be disclosed, see the models in `privacy`.",
         (),
         takes="a list of columns",
     )
@@ -74,7 +74,9 @@ class LinkedTable(Model):
 class LinkedPrivacy(SensitiveModels):
     """What the releases must satisfy together; sensitive columns are named with their table: `diagnoses.severity`."""
 
-    k: StrictInt = spec_key("Minimum number of people that share what an attacker may know of one of them.", ..., ge=1)
+    k: StrictInt = spec_key(
+        "Minimum number of people that share an attacker's background knowledge of one of them.", ..., ge=1
+    )
     m: Literal[0, 1, 2, 3, "all"] = spec_key(
         "The number of a person's rows in the other tables that an attacker may know, in addition to the row in "
         "the main table; `all`: every row.",

@@ -72,7 +72,7 @@ class Strategy:
             check_identical(lattice, costs, self.name)
 
     def check(self, monotone_model: bool, which: str = "") -> None:
-        """Refuse a privacy model that the search cannot work with; `which` says why it is not monotone.
+        """Refuse a privacy model that the search cannot work with; `which`: the reason why it is not monotone.
 
         >>> strategy("exhaustive").check(monotone_model=False)
         """

@@ -51,7 +51,7 @@ def kgen(space: Space) -> Search:
       `space.evaluations` (default: 5,000). The published program counts half a population per generation, however
       many it evaluates.
     - The horizontal mutation changes a fifth of the values, an even number and two at least.
-    - The standard mutation changes one value, as the paper says; its program can change all.
+    - The standard mutation changes one value, as in the paper; its program can change all.
 
     Does not need a monotone privacy model: the reduction uses a monotone condition (`Space.promises`). The result is
     anonymous, but its score is not guaranteed. The same seed repeats the same run.

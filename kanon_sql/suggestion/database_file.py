@@ -101,8 +101,8 @@ def _privacy(draft: DatabaseFile) -> Iterator[str]:
     yield ""
     if len(draft.tables) > 1:
         yield from comment(
-            f"At least {draft.k} people share what an attacker knows: a person's row in {draft.unit[0]}, and {draft.m} "
-            "of the person's rows in the other tables; 10 or 20 for the public."
+            f"At least {draft.k} people share an attacker's rows of a person: the one in {draft.unit[0]}, and "
+            f"{draft.m} of the rows in the other tables; 10 or 20 for the public."
         )
     else:
         yield from comment(f"At least {draft.k} people share a row; 10 or 20 for the public.")

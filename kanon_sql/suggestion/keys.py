@@ -191,8 +191,8 @@ def _references(
 ) -> tuple[list[ForeignKey], list[BrokenKey]]:
     """The columns of a table that refer to others, and those that are called so but have other values."""
     found: list[ForeignKey] = list(_declared(table, tables))
-    known = {reference.column for reference in found}
-    possible = [pair for pair in _possible(table, tables) if pair.column not in known]
+    declared = {reference.column for reference in found}
+    possible = [pair for pair in _possible(table, tables) if pair.column not in declared]
     missing = _missing(scratch, table, possible, tables)
     complete = [pair for pair, lost in zip(possible, missing, strict=True) if not lost]
     found += _most_certain(complete)

@@ -15,7 +15,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.codes import OTHER
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.queries import Relation
-from kanon_sql.suggestion.presets import KnownColumn, Levels, Preset
+from kanon_sql.suggestion.presets import Levels, Preset, PresetColumn
 
 _MOST_LEVELS = 4  # of a hierarchy of concepts
 _DROPPED = "dropped"
@@ -37,14 +37,15 @@ _BORN = "the day of birth is finer than year_of_birth, which is generalized"
 _TIME = "the time of an event is finer than its date, which is generalized"
 _TEXT = "it contains text or codes as the source wrote them"
 _SHOWN = "a concept: shown, or not"
+_OTHERS = "others may know it"
 _PERSON = {
-    "year_of_birth": KnownColumn(QUASI_IDENTIFIER, "others may know it", weight=0.8),
-    "month_of_birth": KnownColumn(_DROPPED, _BORN),
-    "day_of_birth": KnownColumn(_DROPPED, _BORN),
-    "birth_datetime": KnownColumn(_DROPPED, _BORN),
-    "gender_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", _SHOWN, weight=0.5),
-    "race_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", _SHOWN, weight=0.2),
-    "ethnicity_concept_id": KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", _SHOWN, weight=0.2),
+    "year_of_birth": PresetColumn(QUASI_IDENTIFIER, _OTHERS, weight=0.8),
+    "month_of_birth": PresetColumn(_DROPPED, _BORN),
+    "day_of_birth": PresetColumn(_DROPPED, _BORN),
+    "birth_datetime": PresetColumn(_DROPPED, _BORN),
+    "gender_concept_id": PresetColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.5),
+    "race_concept_id": PresetColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.2),
+    "ethnicity_concept_id": PresetColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.2),
 }
 _KEPT_OUT = {
     "location_id": "it leads to an address",
@@ -59,7 +60,7 @@ def _left_out(table: str) -> str | None:
     return "results of cohort definitions" if name.startswith("cohort_") else _LEFT_OUT.get(name)
 
 
-def _column(table: str, column: Column, parent: str | None) -> KnownColumn | None:
+def _column(table: str, column: Column, parent: str | None) -> PresetColumn | None:
     """The role of a column by the conventions of OMOP; None for one that the conventions do not cover."""
     name = column.name.lower()
     if table == "person" and name in _PERSON:
@@ -67,56 +68,56 @@ def _column(table: str, column: Column, parent: str | None) -> KnownColumn | Non
     if name == f"{table}_id":
         return None  # the table's key, if it is not used as one
     if name.endswith("_source_value"):
-        return KnownColumn(IDENTIFIER if table == "person" else _DROPPED, _TEXT)
+        return PresetColumn(IDENTIFIER if table == "person" else _DROPPED, _TEXT)
     if name in _TEXTS:
-        return KnownColumn(_DROPPED, _TEXT)
+        return PresetColumn(_DROPPED, _TEXT)
     if name in _KEPT_OUT:
-        return KnownColumn(_DROPPED, _KEPT_OUT[name])
+        return PresetColumn(_DROPPED, _KEPT_OUT[name])
     if name.endswith(("_datetime", "_time")):
-        return KnownColumn(_DROPPED, _TIME)
+        return PresetColumn(_DROPPED, _TIME)
     if name.endswith("_date"):
         return _date(table, name, parent)
     if name.endswith("_concept_id"):
         return _concept(table, name)
     if name.endswith("_id"):
-        return KnownColumn(_DROPPED, "it refers to rows by their old keys")
+        return PresetColumn(_DROPPED, "it refers to rows by their old keys")
     if column.kind in ("integer", "decimal", "float"):
         return _number(name)
-    return KnownColumn(_DROPPED, "it is not among the columns that the preset releases")
+    return PresetColumn(_DROPPED, "it is not among the columns that the preset releases")
 
 
-def _date(table: str, name: str, parent: str | None) -> KnownColumn:
-    """The first day of an event is generalized, unless its visit has it; the last day would be a second known date."""
+def _date(table: str, name: str, parent: str | None) -> PresetColumn:
+    """The first day of an event is generalized, unless its visit has it; the last day would identify people, too."""
     if parent and parent.lower() == "visit_occurrence":
         reason = "its visit has the date; add it as a quasi-identifier if it happened on another day"
-        return KnownColumn(_DROPPED, reason)
+        return PresetColumn(_DROPPED, reason)
     if name.endswith("_end_date") and table != "observation_period":
-        return KnownColumn(_DROPPED, "the first day is released; add it as a quasi-identifier if you need durations")
+        return PresetColumn(_DROPPED, "the first day is released; add it as a quasi-identifier if you need durations")
     recipe = {"dates": ["month", "quarter", "year", "5 years"]}
-    return KnownColumn(QUASI_IDENTIFIER, "others may know when it was", recipe, "parts of the calendar", weight=0.6)
+    return PresetColumn(QUASI_IDENTIFIER, "others may know when it was", recipe, "parts of the calendar", weight=0.6)
 
 
-def _concept(table: str, name: str) -> KnownColumn:
+def _concept(table: str, name: str) -> PresetColumn:
     """What happened is a quasi-identifier; the concepts of how and where it was recorded are dropped."""
     event = name.removesuffix("_concept_id")
     if table.startswith("visit") and table.startswith(event):
-        return KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", _SHOWN, weight=0.4)
+        return PresetColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.4)
     if table.startswith(event) or name == "cause_concept_id":
         why = "concepts by their ancestors in the vocabulary; without them, shown or not"
-        return KnownColumn(QUASI_IDENTIFIER, "others may know it", "suppress", why, _ancestors)
+        return PresetColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", why, _ancestors)
     if name == "value_as_concept_id":
-        return KnownColumn(QUASI_IDENTIFIER, "others may know the result", "suppress", _SHOWN)
+        return PresetColumn(QUASI_IDENTIFIER, "others may know the result", "suppress", _SHOWN)
     if name == "unit_concept_id":
-        return KnownColumn(QUASI_IDENTIFIER, "numbers need their unit", "suppress", _SHOWN, weight=0.2)
+        return PresetColumn(QUASI_IDENTIFIER, "numbers need their unit", "suppress", _SHOWN, weight=0.2)
     if event.endswith("_source"):
-        return KnownColumn(_DROPPED, "the concept as the source coded it: finer than the standard concept")
-    return KnownColumn(_DROPPED, "how it was recorded; add it as a quasi-identifier if you need it")
+        return PresetColumn(_DROPPED, "the concept as the source coded it: finer than the standard concept")
+    return PresetColumn(_DROPPED, "how it was recorded; add it as a quasi-identifier if you need it")
 
 
-def _number(name: str) -> KnownColumn | None:
+def _number(name: str) -> PresetColumn | None:
     if name == "value_as_number":
         return None  # generalized as its values suggest
-    return KnownColumn(_DROPPED, "an amount; add it as a quasi-identifier if you need it")
+    return PresetColumn(_DROPPED, "an amount; add it as a quasi-identifier if you need it")
 
 
 def _ancestors(scratch: Scratch, tables: Mapping[str, Relation], values: Collection[Any]) -> Levels:

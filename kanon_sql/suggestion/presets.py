@@ -1,4 +1,4 @@
-"""Presets: data models with known tables, whose columns have roles that need not be guessed."""
+"""Presets: standard data models, whose tables and columns need no guessing."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LevelsOf = Callable[[Scratch, Mapping[str, Relation], Collection[Any]], Levels]
 
 
 @dataclass(frozen=True)
-class KnownColumn:
-    """The role of a column that a preset knows, and why.
+class PresetColumn:
+    """The role of a column by a preset, and the reason.
 
     For a quasi-identifier: `recipe` and `why` of its hierarchy, without which it is suggested as usual; `levels_of`:
     its levels, from the values and other tables of the database, if these have them. `weight`: how much it counts in
@@ -43,4 +43,4 @@ class Preset:
     title: str
     unit: str
     left_out: Callable[[str], str | None]
-    column: Callable[[str, Column, str | None], KnownColumn | None]
+    column: Callable[[str, Column, str | None], PresetColumn | None]

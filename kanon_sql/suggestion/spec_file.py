@@ -131,7 +131,7 @@ def _for_the_report(draft: SpecFile) -> Iterator[str]:
 def plain_reason(reason: str, default: str) -> str:
     """A reason without figures and values, which can be those of few people; `default`: if nothing is left.
 
-    >>> plain_reason("a postal code by its name; alone it puts 95.8 % of the rows in classes smaller than 5", "Known.")
+    >>> plain_reason("a postal code by its name; alone it puts 95.8 % of the rows in classes smaller than 5", "Public.")
     'A postal code by its name.'
     >>> plain_reason("it tells people apart: 4,255 of them in 6,000 rows; 'Name' does not vary", "Unique.")
     'It tells people apart.'

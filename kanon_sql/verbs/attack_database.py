@@ -24,7 +24,7 @@ ATTEMPTS = 2_000
 
 @dataclass(frozen=True)
 class DatabaseRisk(Result):
-    """How exposed people are in the tables of a database as they are: a row per number of known rows."""
+    """How exposed people are in the source's tables, by the number of rows that the attacker has."""
 
     json_form: ClassVar[str] = "database-risk"
 
@@ -36,7 +36,7 @@ class DatabaseRisk(Result):
         return vars(self).copy()
 
     def to_df(self) -> pandas.DataFrame:
-        """One row per number of known rows."""
+        """One row per number of rows that the attacker has."""
         import pandas
 
         return pandas.DataFrame(self.exposed)
@@ -62,7 +62,7 @@ class DatabaseAttack(Result):
         return vars(self).copy()
 
     def to_df(self) -> pandas.DataFrame:
-        """One row per number of known rows."""
+        """One row per number of rows that the attacker has."""
         import pandas
 
         return pandas.DataFrame(self.exposed).merge(pandas.DataFrame(self.people), on="known_rows", how="left")
@@ -83,8 +83,8 @@ class DatabaseAttack(Result):
 
 def _exposed_line(found: Mapping[str, Any], k: int) -> str:
     return (
-        f"{found['singled_out']:,} of {found['people']:,} people are singled out, {found['below_k']:,} share what is "
-        f"known with fewer than {k:,}"
+        f"{found['singled_out']:,} of {found['people']:,} people are singled out, {found['below_k']:,} share "
+        f"these rows with fewer than {k:,}"
     )
 
 
@@ -101,8 +101,9 @@ def risk_database(
 ) -> DatabaseRisk:
     """Count the people who are singled out in the source's tables by some of their rows.
 
-    `known`: up to how many rows in the other tables are known, in addition to the row of the main table; by default the
-    spec's m. Every person counts with the rarest combination of their rows. Raises SpecError and SourceError.
+    `known`: the maximum number of rows in the other tables that the attacker has, in addition to the row of the main
+    table; by default the spec's m. Every person counts with the rarest combination of their rows. Raises SpecError and
+    SourceError.
 
     >>> import duckdb
     >>> connection = duckdb.connect()
@@ -134,8 +135,8 @@ def attack_database(
     """Attack the released tables of a spec with rows of people as background knowledge.
 
     The tables are joined again by their keys, and the people are counted whom the right rows single out. Then people
-    are drawn from the source, with rows that the attacker knows: who matches in the release, and which sensitive
-    values do they have? `known`: up to how many rows are known, by default the spec's m; with more, the attack knows
+    are drawn from the source, with rows as background knowledge: who matches in the release, and which sensitive
+    values do they have? `known`: the maximum number of such rows, by default the spec's m; with more, the attacker has
     more than the release protects against. `attempts`: the people to draw. Raises SpecError and SourceError.
     """
     settled = load_linked(spec, **overrides)
@@ -145,7 +146,9 @@ def attack_database(
     with opened_engine(settled.session, connection) as engine:
         links = links_of(settled)
         with released_tables(engine, settled) as (reader, released):
-            found = attack_release(engine, reader, links, settled, released, known=rows, attempts=attempts, seed=seed)
+            found = attack_release(
+                engine, reader, links, settled, released, known_rows=rows, attempts=attempts, seed=seed
+            )
     return _described(settled, found)
 
 
@@ -162,7 +165,7 @@ def _known(spec: LinkedSpec, known: int | None) -> int:
 
 def _exposed(found: Exposed) -> dict[str, Any]:
     return {
-        "known_rows": found.known,
+        "known_rows": found.known_rows,
         "people": found.people,
         "singled_out": found.singled_out,
         "below_k": found.below_k,
@@ -173,11 +176,11 @@ def _exposed(found: Exposed) -> dict[str, Any]:
 
 def _described(spec: LinkedSpec, found: LinkedAttack) -> DatabaseAttack:
     m = spec.privacy.m
-    promised = [m == "all" or (isinstance(one.known, int) and one.known <= m) for one in found.exposed]
+    promised = [m == "all" or (isinstance(one.known_rows, int) and one.known_rows <= m) for one in found.exposed]
     exposed = [{**_exposed(one), "promised": within} for one, within in zip(found.exposed, promised, strict=True)]
     people = [
         {
-            "known_rows": one.known,
+            "known_rows": one.known_rows,
             "attacked": one.attacked,
             "matched": one.guessed,
             "one_candidate": one.singled_out,
@@ -190,7 +193,7 @@ def _described(spec: LinkedSpec, found: LinkedAttack) -> DatabaseAttack:
     values = [
         {
             "column": one.column,
-            "known_rows": one.known,
+            "known_rows": one.known_rows,
             "attacked": one.attacked,
             "right": one.right,
             "interval": list(one.interval),

@@ -50,8 +50,8 @@ def compare(
     `strategies`: names of searches and local recodings (default: all searches except `auto`, which combines them). `k`:
     a number or a list. All releases show labels of hierarchies, even Mondrian's, unless `show` is set. The other
     arguments are as in `anonymize`. Every strategy has the same time limit (default: 60 seconds) and the same seed,
-    and none profits from another's counts. If one cannot run or finds nothing in time, `refused` says why; if this is
-    true of all, the first error is raised.
+    and none profits from another's counts. If one cannot run or finds nothing in time, `refused` has the
+    reason; if this is true of all, the first error is raised.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})

@@ -89,7 +89,7 @@ class DatabaseVerification(Result):
 
 
 def _finding_lines(findings: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """A line per number of known rows."""
+    """A line per number of rows that the attacker has."""
     return [(known_rows(finding["known_rows"]), _shared(finding)) for finding in findings]
 
 
@@ -103,7 +103,7 @@ def value_line(finding: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def known_rows(rows: int | str) -> str:
-    """How much of a person's rows is known, in words."""
+    """The attacker's rows of a person, in words."""
     return {0: "row of the main table", 1: "and 1 other row", "all": "and all other rows"}.get(
         rows, f"and {rows} other rows"
     )
@@ -203,7 +203,7 @@ def released_tables(engine: Engine, spec: LinkedSpec) -> Iterator[tuple[Engine, 
 def _findings(checked: Checked) -> list[dict[str, Any]]:
     return [
         {
-            "known_rows": finding.known,
+            "known_rows": finding.known_rows,
             "required": finding.required,
             "achieved": finding.achieved,
             "combinations": finding.combinations,
@@ -219,7 +219,7 @@ def _value_findings(checked: Checked) -> list[dict[str, Any]]:
         {
             "column": finding.column,
             "model": finding.model,
-            "known_rows": finding.known,
+            "known_rows": finding.known_rows,
             "required": finding.required,
             "achieved": finding.achieved,
             "combinations": finding.combinations,

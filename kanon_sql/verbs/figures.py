@@ -93,11 +93,11 @@ class ReleaseFigures(Result):
     `k`: of the spec. `least`: every count of the source is a multiple of it, and 0 or at least that many rows.
     `counted`: whether class sizes and risks count "rows" or "people" (of the unit). `class_sizes`: how many are in
     classes of the sizes of a band, in `source` and `release`. `risk`: figures of both tables. `norms`: of the release.
-    `several_rows`: the risk if an attacker knows two or three rows of a person, None if it was not measured.
+    `several_rows`: the risk if an attacker has two or three rows of a person, None if it was not measured.
     `exact`: who is unique by columns that are released exactly. `sha256`: the checksum of the released file.
     `columns`: per quasi-identifier the rows by what happened to them. `distributions`: rows of both tables per column
     and bin. `associations`: per pair of columns, in both tables. `loss_by_k`: score and suppressed share per k;
-    `refused` says why there is none. `attacks`: shares of right guesses, with the chance baseline. `lattice`: its
+    `refused`: the reason if there is none. `attacks`: shares of right guesses, with the chance baseline. `lattice`: its
     picture as SVG. `missing`: the parts that are missing, with the reason. `manifest`: that of the release.
     """
 
@@ -148,7 +148,7 @@ def figures_of(
     observer: Observer | None = None,
     without: Collection[str] = (),
 ) -> ReleaseFigures:
-    """Measure an open release against its open source; instead of either, a text that says why it cannot be read.
+    """Measure an open release against its open source; instead of either, a text with the reason why it cannot be read.
 
     `without`: the parts that are left out. Parts that cannot be measured are in `missing`, and raise no error.
     """
@@ -263,7 +263,7 @@ class _Measurement:
         }
 
     def _several_rows(self, found: SeveralRows) -> dict[str, Any]:
-        """The risk of several known rows, without counts of few people."""
+        """The risk if an attacker has several rows, without counts of few people."""
         return {"linked_by": list(found.linked_by), "known": [self._risk_of_rows(risk) for risk in found.known]}
 
     def _risk_of_rows(self, risk: KnownRows) -> dict[str, Any]:

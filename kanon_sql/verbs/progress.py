@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-STAGNANT = 20.0  # seconds without a better release after which the progress says so
+STAGNANT = 20.0  # seconds without a better release after which the progress reports it
 
 
 @contextmanager

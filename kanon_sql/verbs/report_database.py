@@ -50,7 +50,7 @@ class DatabaseReport(Result):
         return dict(self.figures)
 
     def to_df(self) -> pandas.DataFrame:
-        """One row per number of known rows."""
+        """One row per number of rows that the attacker has."""
         import pandas
 
         return pandas.DataFrame(self.figures["attack"]["exposed"])

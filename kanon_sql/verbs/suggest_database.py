@@ -194,7 +194,7 @@ def suggest_database(
 
     `database`: a DuckDB file or the address of a PostgreSQL server; `connection`: an open connection instead. `schema`:
     of the tables, by default the current one. `unit`: the table of the people, by default the table with a key that
-    most tables lead to, first those that are called like people. `preset`: a known data model, `omop` for the OMOP
+    most tables lead to, first those that are called like people. `preset`: a standard data model, `omop` for the OMOP
     Common Data Model. Keys are those that the tables declare; otherwise columns whose name is that of another table or
     its key and whose values are all in it, and columns of texts whose values alone show it. `time_limit`: seconds for
     examining sets of columns of all tables. Only `write` writes files. Raises KanonError.
@@ -208,7 +208,7 @@ def suggest_database(
     ('people', (('person', 'people', 'a similar name, and all its values are in people.id: check it'),))
     """
     check_values(k=k, suppression_limit=suppression_limit, time_limit=time_limit)
-    known = _preset_of(preset)
+    model = _preset_of(preset)
     observer = observer or Observer()
     if database is None and connection is None:
         raise SpecError("there is no database; name one with `database`, or a source for a single table")
@@ -216,13 +216,13 @@ def suggest_database(
         _check_engine(engine)
         observer.stage("Finding the keys")
         tables, left_out = _tables(engine, schema)
-        if known:
-            reasons = {table.relation.name: known.left_out(table.relation.name) for table in tables}
+        if model:
+            reasons = {table.relation.name: model.left_out(table.relation.name) for table in tables}
             left_out |= {name: reason for name, reason in reasons.items() if reason}
         with Scratch(engine, "keys") as scratch:
             keys = find_keys(scratch, [table for table in tables if table.relation.name not in left_out])
-            why = "your choice" if unit or known is None else f"the table of people in {known.title}"
-            paths = find_paths(scratch, keys, unit or _unit_of(known, keys), why, MOST_TABLES)
+            why = "your choice" if unit or model is None else f"the table of people in {model.title}"
+            paths = find_paths(scratch, keys, unit or _unit_of(model, keys), why, MOST_TABLES)
             if keys.tables[paths.main.name].rows < k:
                 raise SpecError(
                     f"{paths.main.name} has {paths.main.rows:,} rows, fewer than k = {k:,} people; give a lower `k`, "
@@ -232,7 +232,7 @@ def suggest_database(
             share = None if time_limit is None else time_limit / len(paths.paths)
             for path in paths.paths:
                 observer.stage(f"Looking at {path.name}")
-                table = TableRoles(engine, scratch, path, keys, paths, known, tables, k, share)
+                table = TableRoles(engine, scratch, path, keys, paths, model, tables, k, share)
                 suggested.append(table.suggested(is_elsewhere=schema is not None))
         target = _target(engine, database, tables[0].relation, schema)
         notes = tuple(note for path in paths.paths for note in engine.hidden(path.table.table.relation))

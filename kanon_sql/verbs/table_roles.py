@@ -14,7 +14,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.spec.linked import OWN
 from kanon_sql.suggestion.keys import KeyedTable, Keys
 from kanon_sql.suggestion.paths import Path, Paths
-from kanon_sql.suggestion.presets import KnownColumn, Preset
+from kanon_sql.suggestion.presets import Preset, PresetColumn
 from kanon_sql.verbs.profile import Profile, profiled
 from kanon_sql.verbs.suggest import (
     DROPPED,
@@ -89,8 +89,13 @@ class TableRoles:
             self.table.rows,
             tuple(keys),
             tuple(self._suggested_columns(columns)),
-            {column.name: known.weight for column in columns if (known := self._known(column)) and known.weight},
+            self._weights(columns),
         )
+
+    def _weights(self, columns: Sequence[Column]) -> dict[str, float]:
+        """The weights of the preset in the search."""
+        roles = {column.name: self._preset_role(column) for column in columns}
+        return {name: role.weight for name, role in roles.items() if role and role.weight}
 
     def _keys(self) -> list[tuple[str, str, str]]:
         """The columns of keys with what they refer to, and why; the key of the main table is the unit's."""
@@ -109,7 +114,7 @@ class TableRoles:
         return referenced or self.table.is_named
 
     def _suggested_columns(self, columns: Sequence[Column]) -> Iterator[SuggestedColumn]:
-        """The columns in the table's order: those with known roles, and the others by their names and values."""
+        """The columns in the table's order: those whose roles are settled, and the others by their names and values."""
         if not columns:
             return
         settled = {column.name: self._settled(column) for column in columns}
@@ -123,28 +128,28 @@ class TableRoles:
         guessed = {column.name: column for column in self._guessed(profile, columns)} if profile else {}
         merged = [settled[column.name] or guessed[column.name] for column in columns]
         most = _MOST_OF_PEOPLE if self.is_main else _MOST_OF_EVENTS
-        known = [name for name, column in settled.items() if column]
-        fewer = with_fewer_quasi_identifiers(merged, profile, most, known) if profile else merged
+        decided = [name for name, column in settled.items() if column]
+        fewer = with_fewer_quasi_identifiers(merged, profile, most, decided) if profile else merged
         unit = self.path.person.column if self.path.person else None
         yield from with_hierarchies(data, [*fewer], self.k, unit, people=self._people())
 
     def _settled(self, column: Column) -> SuggestedColumn | None:
         """A column whose role follows from the preset, or from its reference to a table."""
-        known = self._known(column)
+        preset = self._preset_role(column)
         name, kind = column.name, column.type_without_values
-        if known is None and name in self.path.skipped:
+        if preset is None and name in self.path.skipped:
             return SuggestedColumn(name, kind, DROPPED, self.path.skipped[name])
-        if known is None:
+        if preset is None:
             return self._code(column)
         levels: Any = ()
-        if known.levels_of:
+        if preset.levels_of:
             relations = {table.relation.name.lower(): table.relation for table in self.tables}
             data = Source(self.engine, self.table.table, owned=False)
-            levels = known.levels_of(self.scratch, relations, column_values(data, name))
-        return SuggestedColumn(name, kind, known.role, known.reason, known.recipe, known.why, levels=levels)
+            levels = preset.levels_of(self.scratch, relations, column_values(data, name))
+        return SuggestedColumn(name, kind, preset.role, preset.reason, preset.recipe, preset.why, levels=levels)
 
-    def _known(self, column: Column) -> KnownColumn | None:
-        """What the preset knows of a column."""
+    def _preset_role(self, column: Column) -> PresetColumn | None:
+        """The role of a column by the preset."""
         parent = self.path.parent.target if self.path.parent else None
         return self.preset.column(self.table.name.lower(), column, parent) if self.preset else None
 
@@ -170,7 +175,7 @@ class TableRoles:
         return SuggestedColumn(name, kind, QUASI_IDENTIFIER, reason, "suppress", "a code: shown, or not")
 
     def _guessed(self, profile: Profile, columns: Sequence[Column]) -> Iterator[SuggestedColumn]:
-        """The roles by names and values; sensitive values are counted as known, and constants are dropped."""
+        """The roles by names and values; sensitive values count as background knowledge, and constants are dropped."""
         repeated = _repeated(columns) | _equivalent(profile)
         for column in profile.columns:
             role, reason = role_of(column, profile, profile.unit)

@@ -37,7 +37,7 @@ _LINKS = relation("links", "target row_id", (7, 1), (7, 2), (8, 3), (9, 5))
 _PEOPLE_HOLES = {"people": Relation("people"), "columns": ["c0"]}
 _KNOWN = relation("people", "row_id c0 c3", (1, 30, 1), (2, 30, 2), (3, None, 2), (4, 40, None))
 _SOURCE = relation("source", "row_id c0 c3", (1, 30, 2), (2, 40, 2), (3, 30, 5), (4, None, None))
-_COUNTED = relation("tuples", "target c0 people known", (7, 30, 3, 1), (8, 40, 1, 1), (9, None, 1, 0))
+_COUNTED = relation("tuples", "target c0 people in_source", (7, 30, 3, 1), (8, 40, 1, 1), (9, None, 1, 0))
 
 _RANGES = {"classes": Relation("ranges")}
 _OF_RANGES = relation(
@@ -257,14 +257,14 @@ _LINKAGE = [
     Case(
         "attack_linkage/tuples",
         {**_PEOPLE_HOLES},
-        ["target", "c0", "people", "known"],
+        ["target", "c0", "people", "in_source"],
         [(1, 30, 2, 2), (2, 40, 1, 1), (3, None, 1, 1)],
         _KNOWN,
     ),
     Case(
-        "attack_linkage/known_tuples",
+        "attack_linkage/tuples_in_source",
         {**_PEOPLE_HOLES, "source": Relation("source"), "unit": ["c3"]},
-        ["target", "c0", "people", "known"],
+        ["target", "c0", "people", "in_source"],
         [(1, 30, 2, 1), (2, 40, 1, 0), (3, None, 1, 1)],
         {**_KNOWN, **_SOURCE},
     ),

@@ -140,7 +140,7 @@ _DRAWN = [
     ),
     *(
         _case(
-            "known_rows",
+            "background_rows",
             "person class kind what visit code_1_0 place",
             _known(seed),
             {
@@ -159,7 +159,7 @@ _ROWS = "class person kind what visit number"
 _MATCHES = "target candidate number"
 
 
-def _known_of(people: Mapping[int, tuple[int, Sequence[_Row]]]) -> tuple[str, Rows]:
+def _background_of(people: Mapping[int, tuple[int, Sequence[_Row]]]) -> tuple[str, Rows]:
     """The known rows of people, by their numbers: class, and rows in order."""
     rows = [
         (person, class_, *row, place)
@@ -246,7 +246,7 @@ _MATCHED = [
             *[(target, *match) for target in (60, 61, 62, 63, 64, 67) for match in _LIKE_THE_FIRST],
             *[(65, 12, 120), *[(66, *match) for match in _LIKE_THE_SECOND]],
         ],
-        {"known": _known_of(_KNOWN_PAIRS), "rows": _rows_of(_PAIRS)},
+        {"background": _background_of(_KNOWN_PAIRS), "rows": _rows_of(_PAIRS)},
     ),
     # Rows without visits do not belong together, nor do those of different visits.
     _case(
@@ -258,7 +258,7 @@ _MATCHED = [
             *[(63, 5, 50), (63, 5, 51), (65, 12, 120)],
             *[(66, 2, 21), (66, 3, 31), (66, 15, 151), (66, 4, 41), (66, 13, 132)],
         ],
-        {"known": _known_of(_KNOWN_PAIRS), "rows": _rows_of(_PAIRS)},
+        {"background": _background_of(_KNOWN_PAIRS), "rows": _rows_of(_PAIRS)},
     ),
     # Two other rows like the second match twice.
     _case(
@@ -266,7 +266,7 @@ _MATCHED = [
         _MATCHES,
         [(60, 1, 10)],
         {
-            "known": _known_of({60: (1, [(1, 5, None), (2, 7, None)])}),
+            "background": _background_of({60: (1, [(1, 5, None), (2, 7, None)])}),
             "rows": _rows_of({1: (1, [(1, 5, None), (2, 7, None), (2, 7, None)])}),
         },
     ),
@@ -319,7 +319,7 @@ _TRIPLES = [
             (100, 50, 500),
         ],
         {
-            "known": _known_of(
+            "background": _background_of(
                 {
                     **{target: (1, rows) for target, (_pattern, rows) in enumerate(_IN_VISITS, start=60)},
                     100: (2, _three("d", "d", "e")),
@@ -345,7 +345,7 @@ _TRIPLES = [
         _MATCHES,
         [(60, 1, 10), (60, 1, 11), (61, 2, 20), (61, 2, 22), (62, 3, 30)],
         {
-            "known": _known_of({target: (1, rows) for target, rows in enumerate(_TWICE, start=60)}),
+            "background": _background_of({target: (1, rows) for target, rows in enumerate(_TWICE, start=60)}),
             "rows": _rows_of(
                 {
                     **{candidate: (1, rows) for candidate, rows in enumerate(_TWICE, start=1)},
@@ -397,7 +397,7 @@ _COUNTED = [
         )
     ),
     *(
-        _case("known_enough", "people", [(people,)], {"known": ("person place", rows)}, size=size)
+        _case("people_with_rows", "people", [(people,)], {"background": ("person place", rows)}, size=size)
         for size, people, rows in (
             (1, 4, [(3, 1), (5, 1), (1, 1), (2, 1), (3, 2), (1, 2), (1, 3), (2, 2)]),
             (2, 3, [(3, 1), (5, 1), (1, 1), (2, 1), (3, 2), (1, 2), (1, 3), (2, 2)]),
@@ -432,7 +432,7 @@ _COUNTED = [
             {
                 "matches": (_MATCHES, matches),
                 "rows": ("number person code_1_0", codes),
-                "known": ("person place code_1_0", _KNOWN_VALUES),
+                "background": ("person place code_1_0", _KNOWN_VALUES),
             },
             code=["code_1_0"],
         )

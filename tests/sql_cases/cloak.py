@@ -69,7 +69,7 @@ _MESSAGES = _real(
     "arrival row t own_k deadline", (0, 1, 0.5, 2, 2.0), (1, 3, 0.5, 3, 2.5), (2, 2, 1.5, 2, 2.5), (3, 4, 2.0, 2, 3.0)
 )
 _CLASSES = _real(
-    "x_min x_max y_min y_max since until length n units needed shares outside beyond room delay",
+    "x_min x_max y_min y_max since until length n units needed shares outside beyond extent delay",
     (0, 2, 0, 2, 0, 10, 10, 3, 2, 2, 1.5, 0, 0, 12, 60),
     (0, 1, 0, 1, 0, 0, 0, 1, 1, 2, 0.5, 1, 1, 2, 20),
 )
@@ -429,7 +429,7 @@ CASES: list[Case] = [
     ),
     _case(
         "cloak_release/classes",
-        "x_min x_max y_min y_max since until length n units needed shares outside beyond room delay",
+        "x_min x_max y_min y_max since until length n units needed shares outside beyond extent delay",
         [(0, 1, 0, 1, 0, 2, 2, 3, 2, 4, 1.25, 1, 1, 4 + 4 + 8**0.5, 14)],
         released=_RELEASED,
         shown=_SHOWN,

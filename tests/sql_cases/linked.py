@@ -164,7 +164,7 @@ _SHOWN = [
         columns=["row_id", "unit_id", "parent_id", "a"],
     ),
     _case(
-        "rows_alike",
+        "equal_rows",
         "unit_id class visit item n first_row",
         [(1, 1, -2, 5, 2, 3), (1, 1, 13, 5, 1, 4), (1, 1, -2, 6, 1, 5), (2, 1, -2, 5, 1, 6)],
         {
@@ -183,7 +183,7 @@ _SHOWN = [
             *[(2, 2, -3, 8, 1, 81), (2, 2, -3, 8, 2, 82)],
         ],
         {
-            "alike": (
+            "equal_rows": (
                 "unit_id class visit item n first_row",
                 [(1, 1, -3, 5, 3, 8), (1, 1, 13, 5, 1, 4), (2, 2, -3, 8, 2, 6)],
             ),
@@ -228,7 +228,7 @@ _SHOWN = [
         },
     ),
     _case(
-        "people_alike",
+        "people_with_equal_rows",
         "unit_id class",
         [(1, 1), (2, 1), (5, 2), (6, 2)],
         {
@@ -572,7 +572,7 @@ _LEFT_OUT = [
             [(rows,)],
             {
                 "rows": ("row_id", [(row,) for row in range(10)]),
-                "alike": ("unit_id class item n", alike),
+                "equal_rows": ("unit_id class item n", alike),
                 "rare": ("class item people", [(1, 6, 1), (2, 5, 1)]),
             },
         )

@@ -343,7 +343,7 @@ CASES = [
         {**_LIGHT, **_LEADERS, **relation("crowded", "class", *[(7,)] * 3)},
     ),
     Case(
-        "refine/room_rows",
+        "refine/joinable_rows",
         {**_named("classes", "class_values", "open", "values"), "sensitive": ["zip_0"]},
         ("class", "times", "n", "zip_0"),
         [
@@ -364,20 +364,20 @@ CASES = [
         },
     ),
     Case(
-        "refine/room",
-        {**_named("classes", "room_rows"), "safe": _TWO_VALUES},
+        "refine/ranked",
+        {**_named("classes", "joinable_rows"), "safe": _TWO_VALUES},
         ("class", "place"),
         [(3, 1), (2, 2), (1, 3)],
         {
             **relation("classes", "class cost", (1, 5), (2, 6), (3, 1)),
-            **relation("room_rows", "class times n zip_0", (3, 1, 1, 5), (3, 1, 1, 6), (2, 1, 1, 5)),
+            **relation("joinable_rows", "class times n zip_0", (3, 1, 1, 5), (3, 1, 1, 6), (2, 1, 1, 5)),
         },
     ),
     Case(
         "refine/kept",
-        {**_named("state", "room"), "first": 1},
+        {**_named("state", "ranked"), "first": 1},
         _OF_STATE,
         [(3, 2, 9)],
-        {**_STATE, **relation("room", "class place", (7, 1), (9, 2))},
+        {**_STATE, **relation("ranked", "class place", (7, 1), (9, 2))},
     ),
 ]
