@@ -309,6 +309,11 @@ SELECT u.class, $columns, u.n AS before, u.n AS after, 0 AS final
 FROM $unmoved AS u
 INNER JOIN $made AS made ON made.class = u.class AND made.choice = 5;
 
+-- name: released_changes
+-- Count the rows that the release adds to the current one, or leaves out of it.
+-- columns: rows
+SELECT CAST(COALESCE(SUM(ABS(f.final - f.before)), 0) AS BIGINT) AS rows FROM $final AS f;
+
 -- name: waiting_rows
 -- List the rows of the new release that wait, as often as they wait.
 -- engines: duckdb

@@ -107,7 +107,7 @@ def test_an_arrival_waits_for_two_others_and_the_command_line_shows_it() -> None
     two_releases()
     shown = kanon("run", "release.yml", "--dry-run")
     assert shown.code == 0
-    assert "would release: the source changed" in shown.out
+    assert "would release: the source changed; no row of the release changes (anon)" in shown.out
     assert "1 row waits for more changes in the same class (1 to appear, 0 to leave" in " ".join(shown.out.split())
     assert len(ask("hospital.duckdb", "SELECT * FROM kanon_releases")) == 1
     assert "20 rows released, 21 in the source" in kanon("run", "release.yml").out
@@ -118,7 +118,7 @@ def test_an_arrival_waits_for_two_others_and_the_command_line_shows_it() -> None
     ask("hospital.duckdb", "INSERT INTO visits VALUES (22, 20, '1200', 'z')")
     (done,) = kanon_sql.run("release.yml").releases
     assert done.release
-    assert done.release.manifest["released_rows"] == 23
+    assert (done.release.manifest["released_rows"], done.same_rows) == (23, False)
     assert "deferred" not in done.release.manifest
     with closing(duckdb.connect("hospital.duckdb")) as connection:
         assert connection.sql("SELECT * FROM duckdb_tables() WHERE table_name = 'anon__deferred'").fetchall() == []
@@ -214,6 +214,7 @@ def test_changes_wait_in_files(target: str, unit: bool) -> None:
         (done,) = kanon_sql.run("release.yml").releases
         assert done.release
         assert done.release.manifest["released_rows"] == expected.get(night, 20)
+        assert done.same_rows == (night in (1, 2))
         shown = done.release.to_df()
         assert len(shown) == expected.get(night, 20)
         assert kanon_sql.verify(spec="release.yml").holds

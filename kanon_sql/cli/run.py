@@ -98,7 +98,7 @@ def run(
 def _show(outcome: Ran) -> None:
     """Print one line: the status of a release, the reasons and the target."""
     colour = _COLOURS.get(outcome.status, "dim")
-    why = f": {'; '.join(outcome.why)}" if outcome.why else ""
+    why = f": {outcome.sentence}" if outcome.why else ""
     out.print(f"{escape(outcome.name)} [{colour}]{outcome.status}[/{colour}]{escape(why)} ({escape(outcome.target)})")
     if outcome.release:
         out.print(f"  {escape(_figures(outcome.release.manifest))}")

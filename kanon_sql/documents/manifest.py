@@ -209,6 +209,7 @@ _DEFERRED = closed(
         "departures": (COUNT, "Those that are still in the release."),
         "closed_classes": (COUNT, "Classes left out because they do not satisfy the models any more."),
         "oldest": (or_null(TEXT), "Since when the first has been waiting."),
+        "changed_rows": (COUNT, "Rows that the release adds, or leaves out, since the last."),
     }
 )
 _DIFFERENCING = closed(

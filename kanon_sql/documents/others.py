@@ -32,10 +32,11 @@ _RAN = closed(
         ),
         "why": (NAMES, "The reasons to release again, or not to."),
         "manifest": (MANIFEST, "The manifest, if the release was created, or would be."),
+        "same_rows": (FLAG, "Whether the release has the rows of the one before: all changes wait, or do not show."),
         "error": (TEXT, "Why it was refused or failed, without values of the data."),
         "lineage_error": (TEXT, "Why a lineage event was not received; the release is not affected."),
     },
-    optional=["manifest", "error", "lineage_error"],
+    optional=["manifest", "same_rows", "error", "lineage_error"],
 )
 RUN: Keys = {"releases": (list_of(_RAN), "The outcome of every release of the spec.")}
 

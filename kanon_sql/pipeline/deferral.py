@@ -103,6 +103,11 @@ class Decision:
         """The rows of the earlier release that stay, by their names."""
         return self._repeated("staying", "deferral/standing_rows")
 
+    def released(self) -> int:
+        """The number of rows that the release adds or leaves out."""
+        ((rows,),) = self.tables.rows("deferral/released_changes", final=self.final)
+        return int(rows)
+
     def _repeated(self, stem: str, query: str) -> Relation:
         columns = {name: plain for plain, name in self.rows.released.items()}
         holes: dict[str, Hole] = {"labels": [*self.rows.labels], "others": [*self.rows.others], "columns": columns}
@@ -115,7 +120,8 @@ class Deferred:
 
     `waiting`: all of them; `arrivals`, `departures`: those of whom rows are missing, or still there; people who wait
     with a changed row are both. `closed_classes`: classes left out because they satisfy the models no more. `oldest`:
-    since when the first of them has been waiting, in UTC. `members`: the people or rows of the release.
+    since when the first of them has been waiting, in UTC. `changed_rows`: the rows that the release adds or leaves out.
+    `members`: the people or rows of the release.
     """
 
     counted: str
@@ -124,6 +130,7 @@ class Deferred:
     departures: int
     closed_classes: int
     oldest: str | None
+    changed_rows: int
     members: int
 
     def to_dict(self) -> dict[str, Any]:

@@ -174,7 +174,7 @@ class Merger:
         ((waiting, arrivals, departures, oldest),) = tables.rows("deferral/waiting_counts", keys=keys)
         counted = "people" if by_people else "rows"
         figures = int(waiting), int(arrivals), int(departures)
-        return Deferred(counted, *figures, decision.closed, oldest, members), keys
+        return Deferred(counted, *figures, decision.closed, oldest, decision.released(), members), keys
 
     def _people(self, tables: Scratch, rows: Relation) -> int:
         ((people,),) = tables.rows("frequency_sets/people", relation=rows, unit=[str(self.spec.unit)])

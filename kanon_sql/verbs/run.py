@@ -56,7 +56,8 @@ _REFUSED = (DifferencingError, InfeasibleError, VerificationError)  # errors cau
 class Ran:
     """What a run did about one release, and why. `error`: why the release was refused or failed.
 
-    `lineage_error`: why a lineage event was not received; this changes nothing about the release.
+    `lineage_error`: why a lineage event was not received; this changes nothing about the release. `same_rows`: whether
+    the release has exactly the rows of the one before, since all changes wait or do not show.
     """
 
     name: str
@@ -66,6 +67,12 @@ class Ran:
     release: Release | None = field(default=None, repr=False, compare=False)
     error: KanonError | None = None
     lineage_error: str | None = None
+    same_rows: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """The reasons, and whether the release has changed."""
+        return "; ".join((*self.why, *(["no row of the release changes"] if self.same_rows else [])))
 
     def to_dict(self) -> dict[str, Any]:
         """As a mapping for JSON, with the manifest if a release was created."""
@@ -77,6 +84,7 @@ class Ran:
         }
         if self.release:
             result["manifest"] = self.release.manifest
+            result["same_rows"] = self.same_rows
         if self.error:
             result["error"] = str(self.error)
         if self.lineage_error:
@@ -113,8 +121,7 @@ class Runs(Result):
 
     def _lines(self) -> list[tuple[str, str]]:
         return [
-            (outcome.name, f"{outcome.status}: {'; '.join(outcome.why) or outcome.error or ''}")
-            for outcome in self.releases
+            (outcome.name, f"{outcome.status}: {outcome.sentence or outcome.error or ''}") for outcome in self.releases
         ]
 
 
@@ -304,13 +311,14 @@ def _release_if_changed(
             replaced_regions=replaced_regions(state.before),
         )
         manifest = _manifest(release, scheduled, state, source, staging, started)
+        same_rows = _has_same_rows(manifest)
         if dry_run:
-            raise _DryRun(Ran(name, target, "would release", state.why, release))
+            raise _DryRun(Ran(name, target, "would release", state.why, release, same_rows=same_rows))
         manifest["run"]["history"] = history.with_new(spec, state.before, manifest, state.restores)
         last.enter_context(memory.add(manifest, staging))
     forget_regions(path, scheduled.key, [manifest, state.before])
     memory.copies.tidy([past["sha256"] for past in (*manifest["run"]["history"], *history_of(state.before))])
-    return Ran(name, target, "released", state.why, release)
+    return Ran(name, target, "released", state.why, release, same_rows=same_rows)
 
 
 def _release(
@@ -435,6 +443,12 @@ def _manifest(
         "singled_out": release.manifest.get("differencing"),
     }
     return {**manifest, "run": run}
+
+
+def _has_same_rows(manifest: Mapping[str, Any]) -> bool:
+    """Whether a release has the rows of the one that it replaced; the bytes of a file can differ all the same."""
+    run, deferred = manifest["run"], manifest.get("deferred")
+    return run["target"] == run["replaced"] is not None or (deferred is not None and not deferred["changed_rows"])
 
 
 def _checksum(target: Target, engine: Engine, staging: Staging) -> str | None:

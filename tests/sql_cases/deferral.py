@@ -606,6 +606,7 @@ _RELEASES = [
         },
         columns=["v1"],
     ),
+    _case("released_changes", "rows", [(3,)], {"final": ("before after final", [(3, 1, 3), (0, 2, 2), (2, 5, 1)])}),
     _repeated("waiting_rows", [("a", None), ("a", None), (None, None), (None, "")]),
     _repeated("standing_rows", [("a", "x"), ("a", "x")]),
     _case("no_rows", "v1 q0", [], {"fresh": ("q0 v1 n", [("a", "x", 1), (None, None, 2)])}, columns=["v1", "q0"]),
