@@ -10,7 +10,7 @@ import pytest
 
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.pipeline.deferral import ALL, ARRIVALS, CLOSED, DEPARTURES, NONE, Deferral, Rows
+from kanon_sql.pipeline.deferral import ALL, ARRIVALS, CLOSED, DEPARTURES, NONE, ComparedRows, Deferral
 from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity, l_diversity
 from kanon_sql.queries import select_all
 from support.nights import moved, people_moved
@@ -110,7 +110,7 @@ def decided(
     before: Content, after: Content, earlier: Sequence[Content], model: PrivacyModels, with_owners: bool
 ) -> tuple[Content, int]:
     """The same by SQL."""
-    rows = Rows.of(["label", "ill"], ["label"], "pid" if with_owners else None)
+    rows = ComparedRows.of(["label", "ill"], ["label"], "pid" if with_owners else None)
     with Scratch(DuckDB(), "deferral") as tables:
         loaded = []
         for number, content in enumerate([before, after, *earlier]):
@@ -174,7 +174,7 @@ def test_classes_with_unknown_owners_and_without_other_columns_are_decided(kept:
     for before, after in ((0, 1), (2, 3)):
         expected = by_hand(contents[before], contents[after], [], K, 0, with_owners=True)
         assert decided(contents[before], contents[after], [], model, with_owners=True) == expected
-    names = Rows.of(["label", *kept], ["label"], None)
+    names = ComparedRows.of(["label", *kept], ["label"], None)
     with Scratch(DuckDB(), "deferral") as tables:
         types = dict.fromkeys(names.names, "VARCHAR") | {"n": "BIGINT"}
         given = [

@@ -99,7 +99,7 @@ def _references(material: Material, models: PrivacyModels) -> dict[str, Referenc
 
 
 def _gains_by(
-    material: Material, source: Copy, lower: ReleasedColumn, models: PrivacyModels, safe: Predicate, worlds: int
+    material: Material, source: Copy, lower: MappedColumn, models: PrivacyModels, safe: Predicate, worlds: int
 ) -> dict[str, _Gain] | None:
     """What the release reveals by not showing one column a level lower; None if that would not have been better."""
     tables, value = material.tables, source.plain([lower.name])
@@ -188,7 +188,7 @@ def _outcome(material: Material, column: str, gains: Sequence[_Gain], lower: int
 
 
 @dataclass(frozen=True)
-class ReleasedColumn:
+class MappedColumn:
     """A column of the release: its `level` in the hierarchy. `mapping`: value (a key), own, below, of the people.
 
     `own` numbers the labels of the level, `below` those of the next lower one; `labels` is the release's mapping.
@@ -200,7 +200,7 @@ class ReleasedColumn:
     labels: Relation
 
 
-def shown_levels(material: Material, source: Copy) -> list[ReleasedColumn] | None:
+def shown_levels(material: Material, source: Copy) -> list[MappedColumn] | None:
     """The level of every quasi-identifier; None if a column has labels of several levels, as in local recodings."""
     shown = []
     for number, name in enumerate(material.quasi_identifiers):
@@ -212,7 +212,7 @@ def shown_levels(material: Material, source: Copy) -> list[ReleasedColumn] | Non
 
 
 def placed(
-    material: Material, copied: Copy, shown: Sequence[ReleasedColumn], stem: str, released: bool = False
+    material: Material, copied: Copy, shown: Sequence[MappedColumn], stem: str, released: bool = False
 ) -> Relation:
     """The rows of a table by the class that they are in, or would be in: row_id, home (the class)."""
     tables = material.tables
@@ -225,7 +225,7 @@ def placed(
     return tables[stem]
 
 
-def _shown(material: Material, source: Copy, name: str, number: int) -> ReleasedColumn | None:
+def _shown(material: Material, source: Copy, name: str, number: int) -> MappedColumn | None:
     tables, release = material.tables, material.release
     labels = {
         label
@@ -243,7 +243,7 @@ def _shown(material: Material, source: Copy, name: str, number: int) -> Released
     pairs = zip(values, levels[level], below, strict=True)
     rows = [(_key(text), codes[own], texts[under]) for (_, text), own, under in pairs if own in codes]
     own_rows = [(_key(label), code, 0) for label, code in codes.items()]
-    return ReleasedColumn(
+    return MappedColumn(
         name,
         level,
         *(_load(material, f"{stem}_{number}", found_rows) for stem, found_rows in (("m", rows), ("l", own_rows))),

@@ -18,7 +18,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.linked.check import NAMES, Joined
 from kanon_sql.linked.copies import copied
-from kanon_sql.linked.counted import Coded, coded
+from kanon_sql.linked.counted import CodedTable, coded
 from kanon_sql.linked.links import Link
 from kanon_sql.linked.writer import cell_of
 from kanon_sql.queries import KnownKey, Relation, ReleasedColumn
@@ -175,7 +175,13 @@ def _columns(spec: LinkedSpec, link: Link) -> list[str]:
 
 
 def _add_known(
-    engine: Engine, scratch: Scratch, here: Scratch, table: Coded, main: Coded, released: Relation, spec: LinkedSpec
+    engine: Engine,
+    scratch: Scratch,
+    here: Scratch,
+    table: CodedTable,
+    main: CodedTable,
+    released: Relation,
+    spec: LinkedSpec,
 ) -> AttackedTable:
     """Add the source's rows to the released ones, with the labels of the levels that the release has."""
     link, rows = table.copy.link, here.count(released)
@@ -191,7 +197,7 @@ def _add_known(
 
 
 def _released_cell(
-    engine: Engine, scratch: Scratch, here: Scratch, table: Coded, index: int, released: Relation
+    engine: Engine, scratch: Scratch, here: Scratch, table: CodedTable, index: int, released: Relation
 ) -> ReleasedColumn:
     """The column on the lowest level that has the most of the released labels."""
     best: tuple[int, ReleasedColumn] | None = None

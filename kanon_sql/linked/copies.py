@@ -12,14 +12,14 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.linked.links import Link
 from kanon_sql.plan.preflight import check_roles
-from kanon_sql.queries import Reference, Relation
+from kanon_sql.queries import KeyReference, Relation
 from kanon_sql.risk import roles
 from kanon_sql.risk.roles import Roles
 from kanon_sql.spec import LinkedSpec, Spec
 
 
 @dataclass(frozen=True)
-class Copy:
+class TableCopy:
     """A copied table: its link, its spec, its source, and its roles.
 
     `relation`: the copy, with row_id, unit_id, parent_id, and the columns of the source by the names in `columns`.
@@ -39,9 +39,9 @@ class Copy:
         return list(self.spec.quasi_identifiers)
 
 
-def copied(engine: Engine, scratch: Scratch, spec: LinkedSpec, links: Sequence[Link]) -> dict[str, Copy]:
+def copied(engine: Engine, scratch: Scratch, spec: LinkedSpec, links: Sequence[Link]) -> dict[str, TableCopy]:
     """Copy the tables in the order of their links; SourceError if keys are missing, repeated, or lead nowhere."""
-    copies: dict[str, Copy] = {}
+    copies: dict[str, TableCopy] = {}
     for link in links:
         own = _spec_of(spec, link)
         source = _found(engine, own, link)
@@ -121,22 +121,22 @@ def _copy(
     source: Table,
     settled: Roles,
     shifted: Sequence[str],
-    copies: Mapping[str, Copy],
-) -> Copy:
+    copies: Mapping[str, TableCopy],
+) -> TableCopy:
     needed = dict.fromkeys([*link.keys, *own.quasi_identifiers, *own.sensitive, *settled.kept, *shifted])
     columns = {name: f"c{index}" for index, name in enumerate(needed)}
     main = next(iter(copies.values()), None)
     person = parent = None
     if main and link.person:
-        person = Reference(link.person, main.relation, main.columns[str(main.link.own_key)])
+        person = KeyReference(link.person, main.relation, main.columns[str(main.link.own_key)])
     if link.parent:
         other = copies[link.parent]
-        parent = Reference(str(link.parent_key), other.relation, other.columns[str(other.link.own_key)])
+        parent = KeyReference(str(link.parent_key), other.relation, other.columns[str(other.link.own_key)])
     renamed = {new: name for name, new in columns.items()}
     text = queries.linked_copy(source.relation, renamed, person, parent, scratch.engine.dialect)
     relation = scratch.create_as(f"copy_{link.number}", text)
     _check_links(scratch, link, relation)
-    return Copy(link, own, source, settled, relation, columns, scratch.count(relation))
+    return TableCopy(link, own, source, settled, relation, columns, scratch.count(relation))
 
 
 def _check_links(scratch: Scratch, link: Link, copy: Relation) -> None:

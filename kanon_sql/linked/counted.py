@@ -12,7 +12,7 @@ from kanon_sql.errors import SourceError
 from kanon_sql.frequency.fitting import HierarchySource, hierarchy_source
 from kanon_sql.frequency.frequency_set import Attribute, build_frequency_set
 from kanon_sql.frequency.judge import Judge
-from kanon_sql.linked.copies import Copy
+from kanon_sql.linked.copies import TableCopy
 from kanon_sql.loss import Costs
 from kanon_sql.privacy import all_of, k_anonymity
 from kanon_sql.queries import Relation
@@ -22,10 +22,10 @@ _LINKS = ("row_id", "unit_id", "parent_id")
 
 
 @dataclass(frozen=True)
-class Coded:
+class CodedTable:
     """The coded rows of a table in the engine of the search, with its attributes and the losses of their levels."""
 
-    copy: Copy
+    copy: TableCopy
     tables: Scratch
     relation: Relation
     attributes: tuple[Attribute, ...] = ()
@@ -43,12 +43,12 @@ class Coded:
         return tuple(attribute.hierarchy.height for attribute in self.attributes)
 
 
-def coded(engine: Engine, here: Scratch, copy: Copy, spec: LinkedSpec) -> Coded:
+def coded(engine: Engine, here: Scratch, copy: TableCopy, spec: LinkedSpec) -> CodedTable:
     """Code a table's rows in the engine of a scratch; HierarchyError if a value is in no hierarchy."""
     columns = {name: copy.columns[name] for name in copy.quasi_identifiers}
     if not columns:
         scan = queries.linked_rows(copy.relation, {}, engine.dialect)
-        return Coded(copy, here, here.receive(f"rows_{copy.link.number}", engine, scan))
+        return CodedTable(copy, here, here.receive(f"rows_{copy.link.number}", engine, scan))
     sources = {
         column.name: hierarchy_source(copy.spec.quasi_identifiers[column.name], column, copy.spec, engine)
         for column in copy.source.columns
@@ -69,4 +69,4 @@ def coded(engine: Engine, here: Scratch, copy: Copy, spec: LinkedSpec) -> Coded:
             "please report it"
         )
     here.drop(raw)
-    return Coded(copy, here, relation, found.attributes, sources, costs)
+    return CodedTable(copy, here, relation, found.attributes, sources, costs)

@@ -21,7 +21,7 @@ from typing import Any
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Lattice, Node
-from kanon_sql.linked.counted import Coded
+from kanon_sql.linked.counted import CodedTable
 from kanon_sql.linked.sensitive import Revealing, Valued
 from kanon_sql.loss import Costs, Figures, Part
 from kanon_sql.queries import Relation, Same
@@ -32,7 +32,7 @@ _PAIRS_BETWEEN_CHECKS = 4_000_000
 
 
 @dataclass(frozen=True)
-class Limits:
+class SuppressionLimits:
     """How many people may be left out, and how many rows of each table, by its number."""
 
     people: int
@@ -44,7 +44,7 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class NodeTest:
     """The result of a test: the rows left out of every table, and those that every node below leaves out, too.
 
     `left_out` and `losses` are None if more must be left out than allowed. `losses`: the mean loss per attribute, 1 for
@@ -57,7 +57,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptRows:
     """The people and rows that a node keeps: `people`, and per table the rows that are left out."""
 
     people: Relation
@@ -76,11 +76,11 @@ class LinkedJudge:
 
     def __init__(
         self,
-        tables: Sequence[Coded],
+        tables: Sequence[CodedTable],
         here: Scratch,
         k: int,
         m: int | str,
-        limits: Limits,
+        limits: SuppressionLimits,
         weights: Sequence[float],
         valued: Sequence[Valued] = (),
     ) -> None:
@@ -94,7 +94,7 @@ class LinkedJudge:
         self.attributes = [(table, attribute) for table in tables for attribute in table.attributes]
         self.columns = [f"{table.copy.link.name}.{a.column.name}" for table, a in self.attributes]
         self._shares = [weight / sum(weights) for weight in weights]
-        self._verdicts: dict[Node, Verdict] = {}
+        self._verdicts: dict[Node, NodeTest] = {}
         numbers = [table.copy.link.number for table in tables if table.copy.link.referenced]
         self._referenced = here.load("referenced", {"number": "INTEGER"}, [numbers])
         most = m if isinstance(m, int) else 1
@@ -185,24 +185,24 @@ class LinkedJudge:
         mean = sum(share * number[table.copy.link.number] for share, (table, _) in shares)
         return max(ceil(SCALE * mean), int(any(left_out)))
 
-    def verdict(self, node: Node) -> Verdict:
+    def verdict(self, node: Node) -> NodeTest:
         """Test a node, once."""
         if node not in self._verdicts:
             self._verdicts[node] = self._tested(node)[0]
         return self._verdicts[node]
 
-    def kept(self, node: Node) -> Kept:
+    def kept(self, node: Node) -> KeptRows:
         """What a node that may be released keeps."""
         verdict, kept = self._tested(node)
         assert verdict.left_out is not None
         assert kept is not None
         return kept
 
-    def _tested(self, node: Node) -> tuple[Verdict, Kept | None]:
+    def _tested(self, node: Node) -> tuple[NodeTest, KeptRows | None]:
         people, items = self._shown(node)
         unavoidable = self._unavoidable(people, items)
         if not self.limits.allow(unavoidable):
-            return Verdict(unavoidable), None
+            return NodeTest(unavoidable), None
         remaining = None
         if self.m == "all" and items:
             people = self._people_with_equal_rows(people, items)
@@ -211,13 +211,13 @@ class LinkedJudge:
         else:
             found = self._without_rare(people, items)
             if found is None:
-                return Verdict(unavoidable), None
+                return NodeTest(unavoidable), None
             people, remaining = found
-        kept = Kept(people, tuple(self._left_out(n, people, items, remaining) for n in range(len(self.tables))))
+        kept = KeptRows(people, tuple(self._left_out(n, people, items, remaining) for n in range(len(self.tables))))
         left_out = tuple(self.here.count(relation) for relation in kept.left_out)
         if not self.limits.allow(left_out):
-            return Verdict(unavoidable), None
-        return Verdict(unavoidable, left_out, self._losses(node, kept)), kept
+            return NodeTest(unavoidable), None
+        return NodeTest(unavoidable, left_out, self._losses(node, kept)), kept
 
     def _shown(self, node: Node) -> tuple[Relation, list[Relation]]:
         """The people of large enough classes, and what the rows of every other table show at a node."""
@@ -244,7 +244,7 @@ class LinkedJudge:
             )
         return people, items
 
-    def _level_columns(self, table: Coded, levels: Sequence[int]) -> list[str]:
+    def _level_columns(self, table: CodedTable, levels: Sequence[int]) -> list[str]:
         """The columns with a node's codes; all rows are equal in a column at its top, so it is omitted if possible."""
         pairs = list(zip(table.attributes, levels, strict=True))
         columns = [a.coded.code_column(level) for a, level in pairs if level < a.hierarchy.height]
@@ -499,7 +499,7 @@ class LinkedJudge:
         holes = {"rows": table.relation, "people": people, "items": items[n - 1], "events": events}
         return self._create(stem, "linked/rows_left_out", remaining=remaining, **holes)
 
-    def _losses(self, node: Node, kept: Kept) -> tuple[float, ...]:
+    def _losses(self, node: Node, kept: KeptRows) -> tuple[float, ...]:
         """Every attribute's mean loss over all rows of its table, 1 for a row that is left out."""
         levels = iter(node)
         means: list[float] = []

@@ -14,10 +14,10 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, SpecError, TargetError, VerificationError
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.linked.check import Checked, WholeTable, check_released
-from kanon_sql.linked.copies import Copy, copied
-from kanon_sql.linked.counted import Coded, coded
+from kanon_sql.linked.copies import TableCopy, copied
+from kanon_sql.linked.counted import CodedTable, coded
 from kanon_sql.linked.files import file_of, read_files
-from kanon_sql.linked.judge import Limits, LinkedJudge
+from kanon_sql.linked.judge import LinkedJudge, SuppressionLimits
 from kanon_sql.linked.links import Link, links_of
 from kanon_sql.linked.sensitive import Valued, references, sensitive_columns, valued
 from kanon_sql.linked.writer import Writer, secret_of
@@ -40,7 +40,7 @@ class LinkedRelease:
     """Everything about a release of several tables before it is described."""
 
     links: Sequence[Link]
-    tables: Sequence[Coded]
+    tables: Sequence[CodedTable]
     judge: LinkedJudge
     outcome: SearchOutcome
     checked: Checked
@@ -108,11 +108,11 @@ def _is_strict(spec: LinkedSpec) -> bool:
     return not may_suppress(spec.suppression_limit, 10**9) and not may_suppress(spec.event_suppression_limit, 10**9)
 
 
-def _judge(tables: Sequence[Coded], here: Scratch, spec: LinkedSpec, values: Sequence[Valued]) -> LinkedJudge:
+def _judge(tables: Sequence[CodedTable], here: Scratch, spec: LinkedSpec, values: Sequence[Valued]) -> LinkedJudge:
     main, *events = [table.copy for table in tables]
     if spec.privacy.k > main.rows:
         raise SpecError(f"k is {spec.privacy.k:,} but {main.link.name} has only {main.rows:,} people; lower k")
-    limits = Limits(
+    limits = SuppressionLimits(
         may_suppress(spec.suppression_limit, main.rows),
         (0, *(may_suppress(spec.event_suppression_limit, copy.rows) for copy in events)),
     )
@@ -265,7 +265,7 @@ def _rare(rare: int, known_rows: int | str, spec: LinkedSpec) -> str:
     return f"{combinations} belong to fewer than {spec.privacy.k:,} people"
 
 
-def _warnings(engine: Engine, spec: LinkedSpec, copies: Mapping[str, Copy]) -> list[str]:
+def _warnings(engine: Engine, spec: LinkedSpec, copies: Mapping[str, TableCopy]) -> list[str]:
     with_model = {(table, column) for table, column, _ in spec.requirements}
     warnings = []
     for copy in copies.values():
@@ -291,7 +291,7 @@ def _warnings(engine: Engine, spec: LinkedSpec, copies: Mapping[str, Copy]) -> l
     return warnings
 
 
-def levels_of(tables: Sequence[Coded], node: Node) -> dict[str, dict[str, int]]:
+def levels_of(tables: Sequence[CodedTable], node: Node) -> dict[str, dict[str, int]]:
     """The levels of a node, by table and column."""
     levels = iter(node)
     return {table.copy.link.name: {a.column.name: next(levels) for a in table.attributes} for table in tables}

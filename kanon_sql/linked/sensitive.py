@@ -16,7 +16,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
-from kanon_sql.linked.copies import Copy
+from kanon_sql.linked.copies import TableCopy
 from kanon_sql.linked.links import Link
 from kanon_sql.plan.privacy_models import check_occurring, check_order
 from kanon_sql.privacy import PEOPLE, Predicate, PrivacyModel, PrivacyModels, Reference
@@ -88,7 +88,7 @@ def sensitive_columns(spec: LinkedSpec, links: Sequence[Link]) -> list[Sensitive
 
 
 def valued(
-    engine: Engine, here: Scratch, copy: Copy, sensitive: SensitiveColumn, people: Relation, place: int
+    engine: Engine, here: Scratch, copy: TableCopy, sensitive: SensitiveColumn, people: Relation, place: int
 ) -> Valued:
     """Code the values of a sensitive column in the engine of a scratch; SpecError if a model needs one per person."""
     scan = queries.linked_rows(copy.relation, {"raw": copy.columns[sensitive.column]}, engine.dialect)
@@ -112,7 +112,9 @@ def valued(
     return Valued(sensitive, values, place)
 
 
-def references(scratch: Scratch, copies: Mapping[str, Copy], columns: Sequence[SensitiveColumn]) -> dict[str, Relation]:
+def references(
+    scratch: Scratch, copies: Mapping[str, TableCopy], columns: Sequence[SensitiveColumn]
+) -> dict[str, Relation]:
     """The values of the columns of models that compare with the whole table, for the check of a release."""
     main = next(iter(copies.values())).relation
     found = {}

@@ -15,8 +15,8 @@ from kanon_sql.errors import SpecError
 from kanon_sql.frequency import mapping
 from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.linked.counted import Coded
-from kanon_sql.linked.judge import Kept
+from kanon_sql.linked.counted import CodedTable
+from kanon_sql.linked.judge import KeptRows
 from kanon_sql.queries import NewKey, Relation, ReleasedColumn, ShiftedColumn
 from kanon_sql.release.pieces import Piece
 from kanon_sql.spec import LinkedSpec
@@ -35,11 +35,11 @@ class Writer:
 
     engine: Engine
     scratch: Scratch
-    tables: Sequence[Coded]
+    tables: Sequence[CodedTable]
     secret: Relation
     spec: LinkedSpec
 
-    def pieces(self, node: Node, kept: Kept, about: Mapping[str, object]) -> dict[str, Piece]:
+    def pieces(self, node: Node, kept: KeptRows, about: Mapping[str, object]) -> dict[str, Piece]:
         """The released tables by name, each as one query."""
         keys = {table.copy.link.name: self._keys(table) for table in self.tables if table.copy.link.own_key}
         main = self.tables[0].copy.link.name
@@ -74,13 +74,13 @@ class Writer:
         digests = self.scratch.create("digests", "linked/random_keys", **holes)
         return self.scratch.create("offsets", "linked/offsets", keys=digests, width=2 * days + 1, most=days)
 
-    def _shifted(self, table: Coded, name: str) -> ShiftedColumn:
+    def _shifted(self, table: CodedTable, name: str) -> ShiftedColumn:
         found = table.copy.source.column(name)
         if found is None or found.kind not in _DATES:
             raise SpecError(f"{table.copy.link.name}.{name} is in `shift`, but is no date; convert it in a view")
         return ShiftedColumn(table.copy.columns[name], found.kind == "date")
 
-    def _keys(self, table: Coded) -> Relation:
+    def _keys(self, table: CodedTable) -> Relation:
         copy = table.copy
         column = [copy.columns[str(copy.link.own_key)]]
         holes: dict[str, Any] = {
@@ -91,7 +91,7 @@ class Writer:
         }
         return self.scratch.create(f"keys_{copy.link.number}", "linked/random_keys", **holes)
 
-    def _here(self, left_out: Relation, stem: str, table: Coded) -> Relation:
+    def _here(self, left_out: Relation, stem: str, table: CodedTable) -> Relation:
         """The rows that are left out, in the engine of the copies."""
         if table.relation_engine is self.engine:
             return left_out
@@ -99,7 +99,7 @@ class Writer:
         return self.scratch.receive(stem, table.relation_engine, text)
 
 
-def cell_of(engine: Engine, scratch: Scratch, table: Coded, index: int, level: int) -> ReleasedColumn:
+def cell_of(engine: Engine, scratch: Scratch, table: CodedTable, index: int, level: int) -> ReleasedColumn:
     """A released column on a level, whose mapping table is loaded where the copy is, in `engine` and `scratch`."""
     attribute = table.attributes[index]
     name, coded = attribute.column.name, attribute.coded

@@ -31,7 +31,7 @@ _OWNER = "owner"
 
 
 @dataclass(frozen=True)
-class Rows:
+class ComparedRows:
     """The columns of released rows by plain names: the labels, the other columns, and the owner if there is a unit.
 
     `texts`: the text of floats, by which 0.0 and -0.0 differ, which are equal as numbers but not for a reader.
@@ -44,7 +44,7 @@ class Rows:
     @classmethod
     def of(
         cls, columns: Sequence[str], quasi_identifiers: Sequence[str], unit: str | None, floats: Sequence[str] = ()
-    ) -> Rows:
+    ) -> ComparedRows:
         """Name the columns of a release; `columns` without the unit."""
         labels = {f"q{j}": name for j, name in enumerate(quasi_identifiers)}
         others = {f"v{j}": name for j, name in enumerate(columns) if name not in quasi_identifiers}
@@ -90,7 +90,7 @@ class Decision:
     """
 
     tables: Scratch
-    rows: Rows
+    rows: ComparedRows
     final: Relation
     classes: Relation
     closed: int
@@ -153,7 +153,7 @@ class Deferral:
     def __init__(
         self,
         tables: Scratch,
-        rows: Rows,
+        rows: ComparedRows,
         before: Relation,
         after: Relation,
         model: PrivacyModels,

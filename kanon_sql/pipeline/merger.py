@@ -14,7 +14,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError
-from kanon_sql.pipeline.deferral import Decision, Deferral, Deferred, Rows
+from kanon_sql.pipeline.deferral import ComparedRows, Decision, Deferral, Deferred
 from kanon_sql.plan.source import Source
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.release import private
@@ -83,7 +83,7 @@ class Merger:
         columns = [*recoding.columns, *([unit] if unit else [])]
         fresh, there = self._fresh(recoding, query), recoding.tables
         floats = [column.name for column in fresh.table.columns if column.kind == "float"]
-        rows = Rows.of(recoding.columns, recoding.quasi_identifiers, unit, floats)
+        rows = ComparedRows.of(recoding.columns, recoding.quasi_identifiers, unit, floats)
         after = self._counted("after", fresh, rows)
         before, *earlier = self._earlier(rows, after)  # the older ones are read where they are
         k, overlapping = max(2, recoding.model.requested_k), isinstance(recoding, LocalRecoding)
@@ -129,18 +129,18 @@ class Merger:
         read = as_read(self.tables, engine, query, file_format(target.file), target.formulas == "escape")
         return Source(self.tables.engine, self.tables.engine.table(read))
 
-    def _counted(self, stem: str, release: Source, rows: Rows) -> Relation:
+    def _counted(self, stem: str, release: Source, rows: ComparedRows) -> Relation:
         """The distinct rows of a release by plain names, counted."""
         holes: dict[str, Hole] = {"columns": rows.released, "texts": rows.texts, "relation": release.table.relation}
         query = queries.text("deferral/cells", release.engine.dialect, names=rows.names, **holes)
         return self.tables.receive(stem, release.engine, query, "deferral/cells")
 
-    def _renamed(self, stem: str, release: Source, rows: Rows) -> Relation:
+    def _renamed(self, stem: str, release: Source, rows: ComparedRows) -> Relation:
         """The rows of a release in a file by plain names, one by one, as a view."""
         holes: dict[str, Hole] = {"columns": rows.released, "texts": rows.texts, "relation": release.table.relation}
         return self.tables.view(stem, queries.text("deferral/renamed", release.engine.dialect, **holes))
 
-    def _earlier(self, rows: Rows, after: Relation) -> Iterator[Relation]:
+    def _earlier(self, rows: ComparedRows, after: Relation) -> Iterator[Relation]:
         """The rows of the earlier releases by plain names, in the types of the new one."""
         types = self._types(after)
         for number, release in enumerate(self.releases):

@@ -36,9 +36,9 @@ from kanon_sql.queries.dialects import (
 )
 from kanon_sql.queries.inlined_tables import PrintedStatement, WrittenTable, written_table
 from kanon_sql.queries.linked import (
+    KeyReference,
     KnownKey,
     NewKey,
-    Reference,
     ReleasedColumn,
     ReleasedTable,
     ShiftedColumn,
@@ -187,6 +187,7 @@ __all__ = [
     "FullDomainQuery",
     "GeneralizationSteps",
     "Hole",
+    "KeyReference",
     "KnownKey",
     "LabelWord",
     "LocalReleaseQuery",
@@ -196,7 +197,6 @@ __all__ = [
     "PerNode",
     "Perturbed",
     "PrintedStatement",
-    "Reference",
     "Relation",
     "ReleaseColumn",
     "ReleaseQuery",

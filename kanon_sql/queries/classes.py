@@ -26,7 +26,7 @@ _ADD_UP: dict[type[exp.Expr], type[exp.Expr]] = {
 }
 
 
-class Classes:
+class ClassAggregates:
     """Collects aggregates of the classes of some rows, and builds the query that has a column for each of them.
 
     `rows`: a SELECT without columns. `keys`: the columns whose values a class shares. `has_lists`: whether the engine

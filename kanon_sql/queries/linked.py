@@ -13,7 +13,7 @@ from kanon_sql.relation import Relation
 
 
 @dataclass(frozen=True)
-class Reference:
+class KeyReference:
     """A column of a table that refers to the rows of a copy, by the copy's column of their key."""
 
     column: str
@@ -24,8 +24,8 @@ class Reference:
 def linked_copy(
     source: Relation,
     columns: Mapping[str, str],
-    person: Reference | None,
-    parent: Reference | None,
+    person: KeyReference | None,
+    parent: KeyReference | None,
     dialect: str,
 ) -> str:
     """The query of a table's rows with their numbers, and those of the person and the row that they refer to.
@@ -34,7 +34,7 @@ def linked_copy(
     row_id, unit_id, parent_id, `orphans` (how many of its references lead nowhere), and `contradicting` (1 if they lead
     to different people).
 
-    >>> linked_copy(Relation("visits"), {"c0": "id"}, Reference("pat", Relation("p"), "c0"), None, "duckdb")[:65]
+    >>> linked_copy(Relation("visits"), {"c0": "id"}, KeyReference("pat", Relation("p"), "c0"), None, "duckdb")[:65]
     'SELECT ROW_NUMBER() OVER () AS row_id, person.unit_id AS unit_id,'
     """
     number = exp.Window(this=exp.RowNumber())

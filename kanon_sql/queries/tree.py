@@ -21,7 +21,7 @@ from sqlglot import exp
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries.class_values import CountedColumn, follows_order, is_value_figure, units
-from kanon_sql.queries.classes import Classes, is_largest
+from kanon_sql.queries.classes import ClassAggregates, is_largest
 from kanon_sql.relation import Relation
 from kanon_sql.resources import folder
 
@@ -240,7 +240,7 @@ def is_null(expression: exp.Expr) -> exp.Expr:
     return exp.Is(this=expression.copy(), expression=exp.null())
 
 
-def predicate(given: Predicate, classes: Classes | None = None) -> exp.Expr:
+def predicate(given: Predicate, classes: ClassAggregates | None = None) -> exp.Expr:
     """A condition with its values and its aggregates filled in, combined with the conditions in `also`; or a figure.
 
     `classes`: have them compute the aggregates, and read these.
@@ -468,7 +468,7 @@ def _read_classes(conditions: Sequence[tuple[exp.Expr, Predicate]], has_lists: b
     for part in _SOURCES:
         rows.set(part, select.args.get(part))
         select.set(part, None)
-    classes = Classes(rows, keys, has_lists)
+    classes = ClassAggregates(rows, keys, has_lists)
     for aggregate in aggregates:
         aggregate.replace(classes.column(aggregate))
     for hole, condition in conditions:

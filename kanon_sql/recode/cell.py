@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Cell:
+class ClassCell:
     """What a class shows of a column, and the first and the last of its values, all as text.
 
     `label`, or with `label_high` two bounds. `level`: of the hierarchy, whose node the label is. `everything`: it
@@ -21,4 +21,4 @@ class Cell:
     high: str | None = None
 
 
-Region = tuple[Cell, ...]
+Region = tuple[ClassCell, ...]

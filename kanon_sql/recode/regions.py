@@ -22,7 +22,7 @@ from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.generalization.hierarchy import STAR
 from kanon_sql.generalization.values import as_text, key, read
 from kanon_sql.queries import Relation
-from kanon_sql.recode.cell import Cell, Region
+from kanon_sql.recode.cell import ClassCell, Region
 from kanon_sql.recode.order import Order, is_placed, number_key
 from kanon_sql.recode.show import form_of, shown_names
 from kanon_sql.recode.task import Local
@@ -90,13 +90,13 @@ def _rows(tables: Scratch, source: Relation, columns: Sequence[str]) -> list[tup
 
 def _cells(
     row: Mapping[str, Any], box: Mapping[str, int], orders: Sequence[Order], hows: Sequence[str]
-) -> Iterator[Cell]:
+) -> Iterator[ClassCell]:
     for j, (order, how) in enumerate(zip(orders, hows, strict=True)):
         level, label, high = int(row[f"level_{j}"]), _text(row[f"label_{j}"]), _text(row.get(f"high_{j}"))
         top = level == order.attribute.hierarchy.height
         everything = top and (not _is_range(how) or label in (None, STAR))
         ends = (_text(order.values[box[f"{end}_{j}"]]) for end in ("low", "high"))
-        yield Cell(level, everything, label, high, *ends)
+        yield ClassCell(level, everything, label, high, *ends)
 
 
 def _text(value: object) -> str | None:
@@ -134,9 +134,9 @@ def read_regions(path: Path, limits: Limits | None = None) -> Regions:
     finally:
         here.close()
     hows = {name: how for _, name, how, *_ in rows}
-    cells: dict[int, dict[str, Cell]] = {}
+    cells: dict[int, dict[str, ClassCell]] = {}
     for number, name, _, *cell in rows:
-        cells.setdefault(number, {})[name] = Cell(*cell)
+        cells.setdefault(number, {})[name] = ClassCell(*cell)
     regions = tuple(tuple(cells[number][name] for name in hows) for number in sorted(cells))
     return Regions(tuple(hows), tuple(hows.values()), regions)
 
@@ -170,7 +170,7 @@ class Placing:
     order: Order
     how: str
 
-    def of(self, cell: Cell) -> tuple[int, int] | None:
+    def of(self, cell: ClassCell) -> tuple[int, int] | None:
         """The first and last position in a cell; None if there are none, or if they are not contiguous."""
         if cell.everything:
             return 0, len(self.order.rows) - 1
@@ -179,7 +179,7 @@ class Placing:
         found = self._nodes[cell.level].get(_code(cell.label, cell.level, self._column), ())
         return (found[0], found[-1]) if found and found[-1] - found[0] + 1 == len(found) else None
 
-    def box_of(self, cell: Cell) -> tuple[int, int] | None:
+    def box_of(self, cell: ClassCell) -> tuple[int, int] | None:
         """The positions of a cell between the first and last value of its class; None if there are none."""
         shown, (low, high) = self.of(cell), self._box(cell)
         if shown is None:
@@ -195,13 +195,13 @@ class Placing:
     def _column(self) -> Column:
         return self.order.attribute.column
 
-    def _ends(self, cell: Cell) -> tuple[Any, Any]:
+    def _ends(self, cell: ClassCell) -> tuple[Any, Any]:
         low, high = cell.label, cell.label if form_of(self.how) == "ranges" else cell.label_high
         if form_of(self.how) == "ranges" and low is not None and low.startswith("["):
             low, _, high = low[1:-1].partition(", ")
         return tuple(None if text is None else read(text, self._column.kind) for text in (low, high))  # type: ignore
 
-    def _box(self, cell: Cell) -> tuple[int, int]:
+    def _box(self, cell: ClassCell) -> tuple[int, int]:
         low, high = (None if text is None else read(text, self._column.kind) for text in (cell.low, cell.high))
         everywhere = 0, len(self.order.rows) - 1
         if self.order.numeric and low is not None and high is not None:
@@ -252,7 +252,7 @@ def _code(label: str | None, level: int, column: Column) -> Any:
 def placed(
     regions: Iterable[Region],
     placings: Sequence[Placing],
-    of: Callable[[Placing, Cell], tuple[int, int] | None],
+    of: Callable[[Placing, ClassCell], tuple[int, int] | None],
     by_loss: bool = True,
 ) -> list[tuple[Region, Ranges]]:
     """The regions with any of the current values, and their ranges of positions, ordered by loss.
