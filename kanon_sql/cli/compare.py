@@ -72,6 +72,7 @@ def _show(compared: Comparison) -> None:
     searches = [result for result in completed if result.node]
     letters = _letters_of_nodes(searches)
     out.print(escape(_summary(compared)))
+    out.print("In the first two tables lower is better, except for classes.")
     tables = [_releases_table(compared, completed), _losses_table(compared, completed)]
     if searches:
         tables += [_found_table(compared, searches, letters), _effort_table(compared, searches)]

@@ -57,6 +57,7 @@ def _show(measured: Utility) -> None:
     """The columns, the worst pairs, the count queries and the models."""
     rows = f"{measured.released_rows:,} of {measured.rows:,} rows ({measured.suppressed:.2%} suppressed)"
     out.print(f"[bold]{escape(measured.release)}[/bold]: {rows}\n")
+    out.print("Differences between the columns of source and release; lower is better:")
     out.print(_columns(measured), soft_wrap=False)
     if measured.associations:
         out.print(
@@ -66,6 +67,7 @@ def _show(measured: Utility) -> None:
     if measured.counts:
         out.print(f"\n{counts_line(measured.counts)}.")
     if measured.learned:
+        out.print("\nPredictions for the source; higher is better, except for the mean absolute error:")
         out.print(_models(measured), soft_wrap=False)
     for name, why in measured.skipped:
         out.print(f"\nNot measured: {escape(name)}; {escape(in_flags(why))}.")

@@ -140,7 +140,7 @@ _RECODING_KEYS: Keys = {
                 }
             )
         ),
-        "PrioPrivacy: figures of the release, from 0 (nothing is left) to 1 (unchanged).",
+        "PrioPrivacy: what is left of the detail, from 0 (nothing) to 1 (unchanged). Higher is better for all of them.",
     ),
 }
 _OPERATION: Schema = {
