@@ -135,7 +135,7 @@ _STRATEGY = closed(
         "suppressed_rows": (or_null(COUNT), "Rows of the source that are suppressed."),
         "log": (FIGURE, "The mean level over the height. Lower is better."),
         "los": (FIGURE, "The suppressed rows over the rows. Lower is better."),
-        "loss_per_attribute": (or_null(by_name(FIGURE)), "The mean loss of a cell by quasi-identifier. Lower is better."),
+        "loss_per_attribute": (or_null(by_name(FIGURE)), "The mean loss of a cell by column. Lower is better."),
         "accuracy": (FIGURE, "The share of the decided nodes that are k-minimal."),
         "information_loss": (or_null(by_name(FIGURE)), "The loss by every measure. Lower is better for all of them."),
         "classes": (or_null(COUNT), "Equivalence classes."),
