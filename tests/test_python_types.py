@@ -61,7 +61,8 @@ def test_verbs_take_a_release_where_they_take_a_table(
     assert kanon_sql.risk(PEOPLE, release=released).release is not None
     assert kanon_sql.risk(released).source.classes.smallest == released.manifest["smallest_class"]
     assert kanon_sql.profile(released).rows == released.manifest["released_rows"]
-    assert kanon_sql.utility(PEOPLE, released, quasi_identifiers=["age", "zip"]).to_dict()
+    assert kanon_sql.utility(PEOPLE, released).release == released.name
+    assert kanon_sql.attack(released, only=["homogeneity"]).outcomes
     with pytest.raises(SourceError, match="the source was in memory; pass the data"):
         kanon_sql.risk(release=released)
 

@@ -167,6 +167,11 @@ def settle_spec(
     return with_code(settled.with_models(models) if models else settled, folders)
 
 
+def spec_of_release(*data: Any) -> Any:
+    """The spec of the first of these data that is a release which the library returned; None without one."""
+    return next((given.spec for given in data if isinstance(given, Readable)), None)
+
+
 def with_code(spec: Spec, folders: Sequence[Path] = ()) -> Spec:
     """The spec with the code that it names as `module:name` imported; SpecError if it must not run, see `own.imported`.
 

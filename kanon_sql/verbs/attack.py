@@ -20,7 +20,7 @@ from kanon_sql.measure.copied import OTHER, copied, encoded, in_same_engine
 from kanon_sql.measure.tables import known_hierarchy, opened_for_comparison, shown_columns
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.privacy_models import models_of
-from kanon_sql.plan.source import IN_MEMORY, Source, name_of, settle_either
+from kanon_sql.plan.source import IN_MEMORY, Source, name_of, settle_either, spec_of_release
 from kanon_sql.recode.show import STATISTICS, how_of
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
 from kanon_sql.verbs.options import AttackOptions, spelled_out, taken
@@ -98,13 +98,13 @@ def attack(
 ) -> Attacks:
     """Attack a release as a recipient could, and count the people for whom an attack succeeds.
 
-    `release`, `others`: releases of the same table, as files, tables, DataFrames or Arrow tables (default: the spec's
-    target). `source`: the original table, to check the guesses (default: the spec's source). `auxiliary`: a table of
-    people that an attacker may have. `control`: people who are not in the release but come from the same population,
-    attacked for comparison. `priors`: the `share` of sensitive values among similar people, by other columns.
-    `previous`: an earlier release of the same table. Without `sensitive`, every released column that is not a
-    quasi-identifier is attacked. `only`: the names of the attacks to try, or of their outcomes. `attempts`: maximum
-    number of people to attack, if an attack samples them. Nothing is written; raises KanonError.
+    `release`, `others`: releases of the same table, as files, tables, DataFrames, Arrow tables or `Release`, which has
+    its spec (default: the spec's target). `source`: the original table, to check the guesses (default: the spec's
+    source). `auxiliary`: a table of people that an attacker may have. `control`: people who are not in the release but
+    come from the same population, attacked for comparison. `priors`: the `share` of sensitive values among similar
+    people, by other columns. `previous`: an earlier release of the same table. Without `sensitive`, every released
+    column that is not a quasi-identifier is attacked. `only`: the names of the attacks to try, or of their outcomes.
+    `attempts`: maximum number of people to attack, if an attack samples them. Nothing is written; raises KanonError.
 
     >>> import pandas
     >>> release = pandas.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
@@ -116,6 +116,8 @@ def attack(
     chosen = _chosen([only] if isinstance(only, str) else only)
     if attempts < 1:
         raise SpecError(f"attempts is {attempts}; set the number of people to attack, 1 or more")
+    if spec is None and "quasi_identifiers" not in options:
+        spec = spec_of_release(release)
     settled = _settled(source, spec, taken(AttackOptions, options))
     data = {
         "release": _target(settled) if release is None else release,

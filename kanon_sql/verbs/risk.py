@@ -14,7 +14,16 @@ from kanon_sql.measure.owners import waiting_changes
 from kanon_sql.measure.risk import RiskMeasurement
 from kanon_sql.measure.whole import opened_whole
 from kanon_sql.plan.observer import Observer
-from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Readable, Source, check_engine, opened, settle_spec
+from kanon_sql.plan.source import (
+    AS_IT_IS,
+    WITHOUT_TABLES,
+    Readable,
+    Source,
+    check_engine,
+    opened,
+    settle_spec,
+    spec_of_release,
+)
 from kanon_sql.report.verdict import Check, SmallestGroup, threshold_checks
 from kanon_sql.report.words import waiting_sentence
 from kanon_sql.risk.meanings import meanings
@@ -186,7 +195,7 @@ def risk(
     (1, 0.6, 3)
     """
     if spec is None and "quasi_identifiers" not in options:
-        spec = next((data.spec for data in (source, release) if isinstance(data, Readable)), None)
+        spec = spec_of_release(source, release)
     settled = settle_spec(source, spec, taken(RiskOptions, options))
     if isinstance(source, Readable) and settled.unit:
         raise SpecError(

@@ -14,7 +14,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.measure.tables import opened_for_comparison
 from kanon_sql.measure.utility import UtilityMeasurement
 from kanon_sql.plan.observer import Observer
-from kanon_sql.plan.source import name_of, settle_spec
+from kanon_sql.plan.source import name_of, settle_spec, spec_of_release
 from kanon_sql.spec import Spec
 from kanon_sql.utility import Association, Learned, Marginal, QueryErrors
 from kanon_sql.verbs.options import UtilityOptions, spelled_out, taken
@@ -117,7 +117,8 @@ class Utility(Result):
 
     def _lines(self) -> list[tuple[str, str]]:
         return [
-            ("release", f"{self.release} of {self.source}: {self.released_rows:,} of {self.rows:,} rows"),
+            ("source", f"{self.source}, {self.rows:,} rows"),
+            ("release", f"{self.release}, {self.released_rows:,} rows"),
             ("marginals", f"off by {self.marginal_error:.4f} on average (total variation)"),
             *self._association_lines(),
             *([("counts", counts_line(self.counts))] if self.counts else []),
@@ -187,10 +188,10 @@ def utility(
 ) -> Utility:
     """Compare marginals, associations, count queries and trained models between a release and its source.
 
-    `source`, `release`: a file, a table, a DataFrame or an Arrow table; by default the source and the target of the
-    spec. All common columns are measured. `predict`: the columns that models are trained to predict from all others
-    (default: the sensitive columns); this needs scikit-learn. `queries`: the number of count queries. `rows`: the
-    maximum number of rows that models are trained on. Nothing is written; raises KanonError.
+    `source`, `release`: a file, a table, a DataFrame, an Arrow table or a `Release`, which has its spec; by default the
+    source and the target of the spec. All common columns are measured. `predict`: the columns that models are trained
+    to predict from all others (default: the sensitive columns); this needs scikit-learn. `queries`: the number of count
+    queries. `rows`: the maximum number of rows that models are trained on. Nothing is written; raises KanonError.
 
     >>> import pandas
     >>> people = pandas.DataFrame({"age": [21, 22, 38, 39], "ill": list("xxyz")})
@@ -201,6 +202,8 @@ def utility(
     """
     observer = observer or Observer()
     _check_numbers(queries=queries, rows=rows)
+    if spec is None and "quasi_identifiers" not in options:
+        spec = spec_of_release(release)
     settled = settle_spec(source, spec, taken(UtilityOptions, options))
     data = {
         "source": settled.source if source is None else source,
