@@ -54,8 +54,8 @@ def test_json_has_everything_and_no_value() -> None:
     found = {(of, check["name"]): check["met"] for of, checks in seen["thresholds"].items() for check in checks}
     assert found["public", "EMA Policy 0070"] is (1 / least <= 0.09)
     assert (
-        found["contract", "PDPC Singapore, sharing outside"]
-        is found["secure", "PDPC Singapore, sharing inside"]
+        found["contract", "PDPC Singapore, external sharing"]
+        is found["secure", "PDPC Singapore, internal sharing"]
         is True
     )
     assert all(size_["sizes"] and size_["rows"] >= 0 for size_ in seen["source"]["class_sizes"])

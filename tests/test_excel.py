@@ -95,7 +95,7 @@ def test_cells_have_the_types_that_excel_gives_them(tmp_path: Path) -> None:
     assert notes == [
         ": 1 cell with an error such as #N/A read as NULL",
         ": 1 empty row between others left out",
-        ": column mixed stays text, since its cells are of several kinds (2 of integer, 1 of text); list words for "
+        ": column mixed stays text, since its cells are of several kinds (2 whole numbers, 1 text); list words for "
         "missing values in `null`",
         " was read with decimal commas in text; `decimal` changes that",
     ]

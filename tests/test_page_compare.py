@@ -160,7 +160,7 @@ def test_a_removed_result_is_deleted_and_its_number_not_reused(client):
     assert "Search again" in html
     gone = client.post("compare/2/draft")
     assert gone.status_code == 422
-    assert "there is no result 2" in text_of(gone.text)
+    assert "There is no result 2" in text_of(gone.text)
     client.post("search/run")
     finished(client)
     last = page.results[-1].number

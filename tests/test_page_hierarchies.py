@@ -177,11 +177,11 @@ def test_groups_are_created_moved_renamed_and_deleted(client: Any) -> None:
         {"unknown": ["smith", ""], **{job: [job] for job in ("<b>boss</b>", "clerk", "cook", "nurse")}}
     ]
     for form, problem in [
-        ({"do": "move", "to": "unknown"}, "nothing is chosen; tick what to move first"),
-        ({"do": "move", "to": "gone", "chip": "cook"}, "the group 'gone' does not exist any more"),
-        ({"do": "new", "label": " "}, "the group needs a label; write one"),
+        ({"do": "move", "to": "unknown"}, "Nothing is chosen; tick what to move first"),
+        ({"do": "move", "to": "gone", "chip": "cook"}, "The group 'gone' does not exist any more"),
+        ({"do": "new", "label": " "}, "The group needs a label; write one"),
         ({"do": "new", "label": "*"}, "is the label of the top"),
-        ({"do": "new", "label": "unknown"}, "there is a group 'unknown' on level 1"),
+        ({"do": "new", "label": "unknown"}, "There is a group 'unknown' on level 1"),
         ({"do": "new", "label": "cook", "chip": "nurse"}, "'cook' cannot be a group of one"),
         ({"do": "up"}, "invalid form"),
     ]:
@@ -233,7 +233,7 @@ def test_groups_start_from_the_current_recipe(client: Any) -> None:
     assert sorted(before.rows()) == sorted(after.rows())
     post(client, COUNTRY, "start", how="suggestion")
     assert recipe(client, COUNTRY)["groups"][1]["Europe"] == ["Western Europe"]
-    assert post(client, COUNTRY, "start", 422, how="magic").count("start from one of")
+    assert post(client, COUNTRY, "start", 422, how="magic").count("Start from one of")
     duckdb.sql("SELECT 'v' || i AS code, '' AS nothing FROM range(600) AS t(i)").write_parquet("many.parquet")
     both = {name: {"hierarchy": "suppress"} for name in ("code", "nothing")}
     Path("many.yml").write_text(as_yaml({"source": "many.parquet", "quasi_identifiers": both, "privacy": {"k": 2}}))
@@ -271,7 +271,7 @@ def test_an_uploaded_file_is_checked_and_becomes_groups(client: Any, people: Pat
         ("".join(f"{i};x\n" for i in range(20_001)).encode(), "20,001 values, at most 20,000"),
     ]:
         assert problem in sent(content, '"><img src=x>.csv', 422)
-    assert "choose a file first" in post(client, JOB, "file", 422)
+    assert "Choose a file first" in post(client, JOB, "file", 422)
     assert client.app.state.page.draft is before
     assert sorted(path.name for path in people.iterdir()) == ["people.parquet", "people.yml"], "no file is kept"
 
@@ -358,10 +358,10 @@ def test_a_long_list_of_values_is_cut_where_two_results_are_compared() -> None:
 def test_an_unknown_column_is_reported(client: Any) -> None:
     client.post(f"columns/{JOB}", data={"role": "kept"})
     for place in (JOB, 99):
-        assert "that column is not a quasi-identifier; choose another" in text_of(
+        assert "That column is not a quasi-identifier; choose another" in text_of(
             client.get(f"hierarchies/{place}").text
         )
-        assert "that column is not a quasi-identifier" in post(client, place, "recipe", 422, kind="suppress")
+        assert "That column is not a quasi-identifier" in post(client, place, "recipe", 422, kind="suppress")
 
 
 def test_files_are_opened_by_two_threads_at_once() -> None:

@@ -218,7 +218,7 @@ def test_a_release_in_progress_uses_the_options_from_its_start(client, monkeypat
     html = client.get("release?of=1").text
     assert "comes from an earlier draft" in read(html)
     stale = client.post("release/write", data={"of": "draft", "target": "people_anon.parquet"})
-    assert "another window has changed" in read(stale.text)
+    assert "Another window has changed" in read(stale.text)
 
 
 def test_an_incomplete_draft_names_what_is_missing(client):

@@ -236,7 +236,7 @@ def test_every_figure_counts_people_if_a_unit_is_set(strategy: str) -> None:
     assert sum(size_["release"] for size_ in figures.class_sizes) in (0, counted.people)
     assert all((size_["source"] or 0) <= everybody for size_ in figures.class_sizes)
     assert {norm["found"] for norm in figures.norms} == {
-        f"{1 / min(counted.sizes):.4f}, a class of {min(counted.sizes)} people"
+        f"{1 / min(counted.sizes):.4f}, a group of {min(counted.sizes)} people"
     }
 
 

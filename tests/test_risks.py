@@ -252,7 +252,7 @@ def test_a_release_without_identifiable_people_is_counted_in_rows_with_a_note() 
     (note,) = seen.notes
     assert note.startswith("rows are counted, not people")
     assert (seen.source.people_unknown, seen.release.people_unknown) == (True, True)
-    assert {norm.met for norm in seen.release.norms if norm.rule in ("highest risk", "smallest class")} <= {False, None}
+    assert {norm.met for norm in seen.release.norms if norm.rule in ("highest risk", "smallest group")} <= {False, None}
 
 
 @needs_adult

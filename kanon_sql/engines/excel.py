@@ -179,7 +179,7 @@ class _Copied:
         if beyond is not None:
             raise SourceError(
                 f"{self.path}: row {number} has a value in column {_letters(beyond)}, which has no name in the first "
-                "row; name the column, or clear it"
+                "row; name the column, clear it, or count the rows above the names in `skip_lines`"
             )
         padded = (*row[: len(self.names)], *[None] * (len(self.names) - len(row)))
         return [self._cell(place, cell) for place, cell in enumerate(padded)]
@@ -216,7 +216,7 @@ class _Copied:
         ]
         for name, kinds in self._columns:
             if name in mixed:
-                what = ", ".join(f"{count:,} of {kind}" for kind, count in sorted(kinds.items()))
+                what = ", ".join(_many(count, _KINDS.get(kind, kind)) for kind, count in sorted(kinds.items()))
                 yield (
                     f"column {name} stays text, since its cells are of several kinds ({what}); list words for missing "
                     "values in `null`"
@@ -350,6 +350,9 @@ def _letters(place: int) -> str:
         place, letter = divmod(place - 1, 26)
         letters = chr(ord("A") + letter) + letters
     return letters
+
+
+_KINDS = {"integer": "whole number", "float": "number", "boolean": "truth value"}  # of cells, in words
 
 
 def _many(count: int, what: str) -> str:

@@ -127,11 +127,11 @@ def _bar(css: str, x: float, y: float, wide: float, high: float) -> list[Element
 
 
 def losses(name: str, column: str, lost: Sequence[float | None]) -> str:
-    """The loss of one column in two results, from 0 to 1: the left one's bar above the right one's."""
+    """The loss of one column in one or two results, from 0 to 1: the left one's bar above the right one's."""
     parts: list[Element] = []
-    for place, (css, loss) in enumerate(zip("rs", lost, strict=True)):
+    for place, (css, loss) in enumerate(zip("rs", lost, strict=False)):
         y = place * 9.0
         parts.append(element("rect", x=0, y=y, width=_BAR, height=7, class_="f"))
         parts += _bar(css, 0.0, y, _BAR * min(loss or 0.0, 1.0), 7.0)
     text = " and ".join("none" if loss is None else figure(loss) for loss in lost)
-    return picture(name, _BAR, 16, f"Loss of {column}", f"{text}, of 1 at most.", parts)
+    return picture(name, _BAR, 9 * len(lost) - 2, f"Loss of {column}", f"{text}, of 1 at most.", parts)

@@ -340,8 +340,9 @@ def _generalized(left: PageResult, right: PageResult) -> Iterator[ComparedQuasiI
     names = [column.name for column in left.draft.columns if any(column.name in figures for figures in lost)]
     for place, name in enumerate(names):
         both = lost[0].get(name), lost[1].get(name)
+        drawn_losses = losses(f"loss-{place}", name, both[:1] if left is right else both)
         levels = [_level(result.manifest, name) for result in (left, right)]
-        yield ComparedQuasiIdentifier(name, levels[0], levels[1], both, losses(f"loss-{place}", name, both))
+        yield ComparedQuasiIdentifier(name, levels[0], levels[1], both, drawn_losses)
 
 
 def _level(manifest: Mapping[str, Any], name: str) -> str:

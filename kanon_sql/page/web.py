@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.page.charts import way
-from kanon_sql.page.wording import columns_in, in_page_words, linked, type_words
+from kanon_sql.page.wording import columns_in, in_page_words, linked, sentence_start, type_words
 from kanon_sql.report.numbers import count, figure
 from kanon_sql.report.words import percent
 
@@ -170,6 +170,5 @@ def _templates() -> Environment:
     )
     environment.globals |= {"way": way, "columns_in": columns_in}
     environment.filters |= {"count": count, "figure": figure, "percent": percent, "in_page_words": in_page_words}
-    environment.filters["type_words"] = type_words
-    environment.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
+    environment.filters |= {"type_words": type_words, "sentence_start": sentence_start}
     return environment

@@ -79,6 +79,13 @@ _SENTENCES = (  # words of the command line and of Python, for which the page ha
     ),
     (re.compile(r"^nothing is left of the quasi-identifiers:"), "Everything is *:"),
     (re.compile(r"^nothing is left:"), "Nothing is left:"),
+    (re.compile(r"distinct tuples"), "distinct combinations"),
+    (re.compile(r"; kanon attack compares them\."), "."),
+    (
+        re.compile(r"^no statement reads (.+?) by itself, .*"),
+        r"A statement cannot read \1 directly; choose another system with the name of its table there, or save the "
+        "data as Parquet or as CSV in UTF-8",
+    ),
     (
         re.compile(
             r"^stopped after (.+? seconds?): (.+?) of (.+?) sets were counted, and the suggestions are based on"
@@ -152,6 +159,16 @@ def _attribute(found: re.Match[str]) -> str:
     """The column and the key that an error of the spec begins with; an option of the recipe follows a period."""
     key = found["key"].replace("_", " ")
     return f"column {found['column']!r}, {key}{': ' if found[0].endswith('.') else ''}"
+
+
+def sentence_start(text: str, names: Iterable[str] = ()) -> str:
+    """The text with a capital letter, unless it begins with k, or the name of a file or of one of these columns.
+
+    >>> sentence_start("choose a file first"), sentence_start("x.csv: no rows"), sentence_start("age is 7", ["age"])
+    ('Choose a file first', 'x.csv: no rows', 'age is 7')
+    """
+    first = text.partition(" ")[0].removesuffix(",")
+    return text[:1].upper() + text[1:] if len(first) > 1 and first.isalpha() and first not in names else text
 
 
 _TYPES = (

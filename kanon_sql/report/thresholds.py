@@ -40,7 +40,7 @@ class Threshold:
 _EMA = "European Medicines Agency, external guidance on Policy 0070, EMA/90915/2016, chapter 3"
 _HEALTH_CANADA = "Health Canada, guidance document on the Public Release of Clinical Information"
 _IPC = "Information and Privacy Commissioner of Ontario, De-Identification Guidelines for Structured Data, 2025"
-_PDPC = "Personal Data Protection Commission Singapore, Guide to Basic Anonymisation"
+_PDPC = "Personal Data Protection Commission Singapore, Guide to Basic Anonymisation (2022, updated 2024), step 4"
 _CMS = "Centers for Medicare & Medicaid Services, cell size suppression policy"
 _RULE_OF_TEN = "Australian Bureau of Statistics, DataLab output rules (rule of 10)"
 THRESHOLDS: tuple[Threshold, ...] = (
@@ -49,8 +49,8 @@ THRESHOLDS: tuple[Threshold, ...] = (
     Threshold("ipc", "IPC Ontario 2025, low sensitivity", EVERYBODY, risk=0.09, sensitivity="low", source=_IPC),
     Threshold("ipc", "IPC Ontario 2025, medium sensitivity", EVERYBODY, risk=0.075, sensitivity="medium", source=_IPC),
     Threshold("ipc", "IPC Ontario 2025, high sensitivity", EVERYBODY, risk=0.05, sensitivity="high", source=_IPC),
-    Threshold("pdpc", "PDPC Singapore, sharing outside", ("public", "contract"), size=5, source=_PDPC),
-    Threshold("pdpc", "PDPC Singapore, sharing inside", ("secure",), size=3, source=_PDPC),
+    Threshold("pdpc", "PDPC Singapore, external sharing", ("public", "contract"), size=5, source=_PDPC),
+    Threshold("pdpc", "PDPC Singapore, internal sharing", ("secure",), size=3, source=_PDPC),
     Threshold("cms", "CMS cell size", EVERYBODY, size=11, source=_CMS),
     Threshold("statistics", "Statistical offices, rule of ten", EVERYBODY, size=10, source=_RULE_OF_TEN),
 )
@@ -61,7 +61,7 @@ _BY_DEFAULT: Mapping[str, tuple[str, ...]] = {
 }
 WITHOUT_FIGURE: Mapping[str, str] = {
     "gdpr": "GDPR (recital 26: means reasonably likely to be used to identify a person)",
-    "ehds": "European Health Data Space, Regulation (EU) 2025/327",
+    "ehds": "European Health Data Space, Regulation (EU) 2025/327 (article 73: secure processing environments)",
     "hipaa": "HIPAA Safe Harbor, 45 CFR 164.514(b)(2)",
 }
 """Norms without a figure for the size of groups, with their names."""

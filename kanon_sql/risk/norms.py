@@ -37,9 +37,9 @@ def by_default(is_american: bool) -> tuple[str, ...]:
 def norms(
     smallest: int, counted: str, contents: Contents, unknown: bool = False, names: Sequence[str] = ()
 ) -> tuple[Norm, ...]:
-    """The rules for a table, by its smallest class, with a size in rows or people, and by its contents.
+    """The rules for a table, by its smallest group, with a size in rows or people, and by its contents.
 
-    `unknown`: whether people should be counted but cannot be; a class of few people can have many rows. `names`: the
+    `unknown`: whether people should be counted but cannot be; a group of few people can have many rows. `names`: the
     norms; by default those that fit the contents.
     """
     chosen = names or by_default(bool(contents.zips))
@@ -50,17 +50,17 @@ def norms(
 def of_classes(
     smallest: int, counted: str, unknown: bool = False, names: Sequence[str] = _EVERYWHERE
 ) -> Iterator[Norm]:
-    """The rules about class sizes; they compare exact figures, not rounded ones."""
+    """The rules about the sizes of groups; they compare exact figures, not rounded ones."""
     size = f"{of_size(smallest, counted)}{', people unknown' if unknown else ''}"
     for threshold in THRESHOLDS:
         if threshold.norm in names:
             found = size
             required = f"at least {threshold.size}"
-            rule = "smallest class"
+            rule = "smallest group"
             if threshold.risk is not None:
                 rule = "highest risk"
-                required = f"at most {threshold.risk:g}, a class of {least_size(threshold.risk)}"
-                found = f"{1 / smallest:.4f}, a class of {size}"
+                required = f"at most {threshold.risk:g}, a group of {least_size(threshold.risk)}"
+                found = f"{1 / smallest:.4f}, a group of {size}"
             is_met = threshold.met(smallest)
             yield Norm(threshold.name, rule, required, found, None if unknown and is_met else is_met)
 

@@ -187,7 +187,7 @@ def _marked_numbers(counts: Mapping[Any, int], common: Common) -> Suggested | No
     row_of = {number: row for row, number in enumerate(hierarchy.values)}
     labels = {value: row_of[number] for value, number in read.items()}
     named = common()
-    shown = {mark: str(mark) if mark in named else OTHER for mark in marks}
+    shown = {mark: texts.label_of(mark) if mark in named else OTHER for mark in marks}
     levels = []
     for level in hierarchy.levels[:-1]:
         levels.append({value: level[row] or "" for value, row in labels.items()} | shown)

@@ -140,7 +140,7 @@ def _most_frequent(values: Sequence[Any], common: Collection[Any]) -> Iterator[L
     for kept in (1000, 100, 10):
         if kept < len(values):
             named = {value for value in values[:kept] if value in common}
-            yield {value: _text(value) if value in named else OTHER for value in values}
+            yield {value: label_of(value) if value in named else OTHER for value in values}
 
 
 def _merged(
@@ -192,10 +192,11 @@ def _labelled(groups: Sequence[Sequence[Any]], named: Collection[Any]) -> Labels
 
 
 def _named(group: Sequence[Any], named: Collection[Any]) -> str:
-    texts = [_text(value) for value in group if value in named]
+    texts = [label_of(value) for value in group if value in named]
     more = [f"{len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else []
     return " / ".join([*texts[:_SHOWN], *more, *([OTHER] if len(texts) < len(group) else [])])
 
 
-def _text(value: Any) -> str:
+def label_of(value: Any) -> str:
+    """A value as a label; NULL becomes `missing`."""
     return "missing" if value is None else as_text(value)

@@ -20,6 +20,7 @@ const swap = (html, refused) => {  // what was refused is shown as it was, thoug
 
 const busy = (on) => document.body.toggleAttribute("data-busy", on);
 const read = async () => {
+  if ("refused" in document.body.dataset) return;  // its address takes only what is sent
   again = sending || reading;
   if (again) return;
   reading = true;
