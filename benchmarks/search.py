@@ -135,7 +135,7 @@ def local() -> Iterator[dict[str, Any]]:
         ("Adult, 9 columns", arx("adult"), 273, 3),
         ("cup98, 8 columns", arx("cup98"), 150, 3),
         ("creditcard, 24 columns", arx("creditcard"), 4_834, 1),
-        ("made up, 16 columns", distinct(), 1_500, 2),
+        ("synthetic, 16 columns", distinct(), 1_500, 2),
         ("Cargo 2000, 25 columns", cargo(25, own=False), 7_000, 2),
     ):
         source = case.pop("source")
@@ -161,7 +161,7 @@ def arx(name: str) -> dict[str, Any]:
 
 
 def distinct(columns: int = 16, draws: int = 61_000) -> dict[str, Any]:
-    """Answers on scales of 3 to 7 values, made up, of people who agree with much or little: nearly all rows differ."""
+    """Synthetic answers on scales of 3 to 7 values, of people who agree with much or little: nearly all rows differ."""
     draw = numpy.random.default_rng(27)
     scales = numpy.array([3 + j % 5 for j in range(columns)])
     mood = draw.normal(0.5, 0.18, draws)[:, None]
@@ -189,7 +189,7 @@ def jester(columns: int) -> pandas.DataFrame:
 
 
 def taxi(columns: int, rows: int = 5_000) -> pandas.DataFrame:
-    """Scores from 0 to 5 as in the paper's tables, made up: people score one thing much as another."""
+    """Synthetic scores from 0 to 5 as in the paper's tables: people give similar scores to everything."""
     draw = numpy.random.default_rng(2021)
     mood = draw.normal(3.2, 1.0, rows)[:, None]
     scores = numpy.clip(numpy.rint(mood + draw.normal(0, 0.8, (rows, columns))), 0, 5).astype(int)

@@ -175,26 +175,26 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("k", "anatomize"): (
         COLUMNS,
         f"{{{WITH_ANATOMY}, privacy: {{k: 2}}}}",
-        'what anatomize releases is not k-anonymous; leave out `k`, or use anonymize with `form="anatomy"`',
+        'the release of anatomize is not k-anonymous; leave out `k`, or use anonymize with `form="anatomy"`',
     ),
-    ("unit", "a frequency set of elsewhere"): (
+    ("unit", "a frequency set counted elsewhere"): (
         COLUMNS,
         "unit: person",
-        "a frequency set does not record which of its tuples are one person's, so that people cannot be counted; leave "
+        "a frequency set does not record which tuples belong to the same person, so people cannot be counted; leave "
         "out `unit`, or search where the table is",
     ),
-    ("population", "a frequency set of elsewhere"): (
+    ("population", "a frequency set counted elsewhere"): (
         COLUMNS,
         "privacy: {k_map: {k: 5, population: voters.csv}}",
         "a population is counted together with its sample, of which there is only a frequency set; leave out the "
         "models with a population, or search where the tables are",
     ),
-    ("keep", "a frequency set of elsewhere"): (
+    ("keep", "a frequency set counted elsewhere"): (
         COLUMNS,
         "keep: '*'",
         "a frequency set does not record which other columns its table has; name the columns to release with `keep`",
     ),
-    ("show", "a frequency set of elsewhere"): (
+    ("show", "a frequency set counted elsewhere"): (
         COLUMNS,
         "show: mean",
         "`show` needs all values of a class, and one statement has only labels; leave out `show`",

@@ -180,8 +180,8 @@ def test_source_is_a_file_only_where_there_is_one(tmp_path: Path) -> None:
     [
         ("a: 1\nb: c: d\n", f", line 2: {NOT_YAML} (mapping values are not allowed here); correct it"),
         ("a: 1\nb: [c\n", f", line 3: {NOT_YAML} (expected ',' or ']', but got '<stream end>'); correct it"),
-        ("a: 1\na: 2\n", f", line 2: {NOT_YAML} (the key 'a' is there twice); correct it"),
-        ("a: {b: {c: 1, c: 1}}\n", f", line 1: {NOT_YAML} (the key 'c' is there twice); correct it"),
+        ("a: 1\na: 2\n", f", line 2: {NOT_YAML} (the key 'a' is repeated); correct it"),
+        ("a: {b: {c: 1, c: 1}}\n", f", line 1: {NOT_YAML} (the key 'c' is repeated); correct it"),
         ("a: \x01\n", f": {NOT_YAML} (special characters are not allowed); correct it"),
         ("- a\n", " is not a mapping; write keys such as 'source: patients' in it"),
         ("", " is not a mapping; write keys such as 'source: patients' in it"),

@@ -48,9 +48,14 @@ def _inference(material: Material) -> Iterator[Outcome]:
 
 def _likeliest(attacked: Attacked, column: str) -> Relation:
     """The class for every target's prediction, and the true value: target, class, value, place."""
-    material, holes = attacked.material, {"fits": attacked.fits, "truths": attacked.truths(column)}
-    holes["classes"] = classes_of(material, material.release)
-    return material.tables.create(f"{attacked.stem}likeliest", "attack_attributes/likeliest", **holes)
+    material = attacked.material
+    return material.tables.create(
+        f"{attacked.stem}likeliest",
+        "attack_attributes/likeliest",
+        fits=attacked.fits,
+        truths=attacked.truths(column),
+        classes=classes_of(material, material.release),
+    )
 
 
 def _can_learn(material: Material, column: str) -> bool:
@@ -73,42 +78,47 @@ def _of_column(
     control: Attacked | None,
 ) -> Outcome:
     baseline = commonest(material, column)
-    people, pairs = _people(material, likeliest), _pairs(material, column, likeliest)
-    whole = _learnt(pairs, [int(n) for _, _, n in pairs], features, material.seed)
-    right, others = _hits(whole, people), _right_without_own(pairs, people, features, material.seed)
+    people = _people(material, likeliest)
+    pairs = _pairs(material, column, likeliest)
+    predictions = _predictions(pairs, [int(n) for _, _, n in pairs], features, material.seed)
+    right = _hits(predictions, people)
+    right_without_own = _right_without_own(pairs, people, features, material.seed)
     attempts = len(people)
     everybody = material.attacked(source, attempts)
     outcome = Outcome(
         "model_inference",
         f"A model trained on the release predicts the right {column} for {right / attempts:.1%} of {attempts:,} "
-        f"{source.who}; trained without their own record, for {others / attempts:.1%}. From the values' shares alone: "
-        f"{baseline:.1%}.",
+        f"{source.who}; trained without their own record, for {right_without_own / attempts:.1%}. From the values' "
+        f"shares alone: {baseline:.1%}.",
         attempts=attempts,
         successes=right,
         affected=round(right / attempts * everybody),
         baseline=baseline,
-        control=others / attempts,
+        control=right_without_own / attempts,
         column=column,
         counted=source.who,
         sampled=attempts < everybody,
         avoid=f"raise k, or require l-diversity or t-closeness of {column}",
     )
-    return outcome.with_control(_on_control(material, control, column, whole, baseline)) if control else outcome
+    return outcome.with_control(_on_control(material, control, column, predictions, baseline)) if control else outcome
 
 
-def _on_control(material: Material, control: Attacked, column: str, model: dict[int, str], baseline: float) -> Control:
+def _on_control(
+    material: Material, control: Attacked, column: str, predictions: dict[int, str], baseline: float
+) -> Control:
     """The model's success for people without a record; people that fit no class get the most common value."""
-    people, attempts = _people(material, _likeliest(control, column)), control.attempts
-    return Control(attempts, round(_hits(model, people) + baseline * (attempts - len(people))))
+    people = _people(material, _likeliest(control, column))
+    without_class = control.attempts - len(people)
+    return Control(control.attempts, round(_hits(predictions, people) + baseline * without_class))
 
 
 def _people(material: Material, likeliest: Relation) -> list[_Row]:
     return material.tables.rows("frequency_sets/copy", source=likeliest, columns=["class", "value", "place"])
 
 
-def _hits(model: dict[int, str], people: Sequence[_Row]) -> int:
-    """The number of people for whom a model predicts the right value."""
-    return sum(model.get(number) == value for number, value, _ in people)
+def _hits(predictions: dict[int, str], people: Sequence[_Row]) -> int:
+    """The number of people for whom the prediction is the right value."""
+    return sum(predictions.get(number) == value for number, value, _ in people)
 
 
 def _pairs(material: Material, column: str, likeliest: Relation) -> list[_Row]:
@@ -135,8 +145,8 @@ def _right_without_own(pairs: Sequence[_Row], people: Sequence[_Row], features: 
     right = 0
     for part in range(_PARTS):
         rest = [int(n) - _in_part(row, int(n), part) for row, (_, _, n) in enumerate(pairs)]
-        model = _learnt(pairs, rest, features, seed)
-        right += _hits(model, [person for person in people if part_of(*person) == part])
+        predictions = _predictions(pairs, rest, features, seed)
+        right += _hits(predictions, [person for person in people if part_of(*person) == part])
     return right
 
 
@@ -146,8 +156,10 @@ def _in_part(row: int, n: int, part: int) -> int:
     return len(range(first, n + 1, _PARTS))
 
 
-def _learnt(pairs: Sequence[_Row], weights: Sequence[int], features: dict[int, list[int]], seed: int) -> dict[int, str]:
-    """A forest's prediction for every class; empty without training data."""
+def _predictions(
+    pairs: Sequence[_Row], weights: Sequence[int], features: dict[int, list[int]], seed: int
+) -> dict[int, str]:
+    """Train a forest, and predict the value of every class; empty without training data."""
     from sklearn.ensemble import ExtraTreesClassifier
 
     training = [(features[number], value, n) for (number, value, _), n in zip(pairs, weights, strict=True) if n]

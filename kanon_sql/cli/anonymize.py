@@ -208,7 +208,7 @@ def _proof(manifest: dict[str, Any]) -> str:
         return f"by {manifest['strategy']} ({seconds}{ended})"
     effort = f"{manifest['nodes_checked']:,} of {count(manifest['lattice_size'])} nodes checked, {seconds}"
     if manifest["found_by"] == "kept":
-        return f"kept, not searched for ({effort})"
+        return f"kept without a search ({effort})"
     if manifest["proven_optimal"]:
         return f"proven optimal ({effort})"
     return f"not proven optimal: no node is below {manifest['lower_bound']:.4f} ({effort})"

@@ -36,30 +36,31 @@ class Damage:
 def damage(
     costs: Costs, figures: Figures, levels: Sequence[float], kept: Sequence[int], errors: Sequence[float | None]
 ) -> list[dict[str, Any]]:
-    """The table, ready for JSON. `levels`: the (mean) levels of the columns, `kept`: their numbers of unchanged cells.
+    """The table, ready for JSON.
 
-    `figures` need rows at risk, losses, intensities and bits, and `costs` their bits.
+    `figures`: with rows at risk, losses, intensities and bits; `costs`: with bits. `levels`: the levels of the columns,
+    or mean levels. `kept`: their numbers of unchanged cells. `errors`: their squared errors.
     """
     suppressed = figures.rows_at_risk or 0
     bits = figures.part("bits", costs)
     losses = figures.part("losses", costs)
     intensities = figures.part("intensities", costs)
     weights = costs.weights or (1.0,) * len(costs.heights)
-    return [
-        asdict(
-            Damage(
-                column,
-                levels[j],
-                costs.heights[j],
-                weights[j],
-                kept[j],
-                costs.rows - suppressed - kept[j],
-                suppressed,
-                losses[j],
-                1 - bits[j] / costs.most_bits[j] if costs.most_bits[j] else None,
-                intensities[j],
-                errors[j],
-            )
+    table = []
+    for place, column in enumerate(costs.columns):
+        most_bits = costs.most_bits[place]
+        row = Damage(
+            column=column,
+            level=levels[place],
+            height=costs.heights[place],
+            weight=weights[place],
+            unchanged=kept[place],
+            generalized=costs.rows - suppressed - kept[place],
+            suppressed=suppressed,
+            loss=losses[place],
+            entropy_kept=1 - bits[place] / most_bits if most_bits else None,
+            intensity=intensities[place],
+            squared_error=errors[place],
         )
-        for j, column in enumerate(costs.columns)
-    ]
+        table.append(asdict(row))
+    return table

@@ -43,7 +43,7 @@ def population_uniqueness(share: float, sampling_fraction: float, estimator: Est
     parameters = {"share": share, "sampling_fraction": sampling_fraction, "estimator": estimator}
 
     def unique(classes: Sizes) -> float:
-        return estimated_uniqueness([(size, many) for size, many in classes], sampling_fraction, estimator)
+        return estimated_uniqueness([(size, number) for size, number in classes], sampling_fraction, estimator)
 
     return ReleaseModel("population uniqueness", parameters, unique, share, sufficient_size=2)
 

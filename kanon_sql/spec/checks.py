@@ -63,9 +63,9 @@ def check(spec: ReleaseSpec, verb: Verb | None = None) -> None:
     kanon_sql.errors.SpecError: mondrian has no node whose masked rows could be shown as *; leave out `mask`
     """
     for conflict in CONFLICTS:
-        anyway = conflict.verbs == _ANY  # checked when the spec was read
-        used = anyway if verb is None else verb in conflict.verbs and not anyway
-        error = conflict.error(spec) if used else None
+        for_all_uses = conflict.verbs == _ANY  # checked when the spec was read
+        applies = for_all_uses if verb is None else verb in conflict.verbs and not for_all_uses
+        error = conflict.error(spec) if applies else None
         if error:
             raise error
 
@@ -89,7 +89,7 @@ _TARGETS = (
     Conflict(
         "target",
         "neither output nor into",
-        conditions.nowhere,
+        conditions.without_target,
         "target: neither a file nor a table is named",
         "choose one of them with `output` or `into`",
         model=ReleaseSpec,
@@ -121,7 +121,7 @@ _TARGETS = (
     Conflict(
         "form=anatomy",
         "no sensitive",
-        lambda spec: conditions.becomes(spec, "anatomy") and not spec.sensitive,
+        lambda spec: conditions.has_form(spec, "anatomy") and not spec.sensitive,
         "an anatomy keeps the sensitive columns apart, and none is named",
         "name them with `sensitive`",
         ("anonymize",),
@@ -129,7 +129,7 @@ _TARGETS = (
     Conflict(
         "wildcard_suppression",
         "another form than a table",
-        conditions.wildcards_in_a,
+        conditions.form_of_wildcards,
         "a release with wildcards has no classes that {form} could keep",
         'use `form="table"`',
         ("anonymize",),
@@ -148,7 +148,7 @@ _PRIVACY = (
     Conflict(
         "a privacy model",
         "another role of its column",
-        conditions.counted_otherwise,
+        conditions.counted_in_another_role,
         "privacy.{model} counts the values of {column!r}, which is {role}",
         "leave out one of the two: counted columns must be released unchanged",
     ),
@@ -236,14 +236,14 @@ _STRATEGIES = (
     Conflict(
         "evaluations",
         "evaluations of one strategy",
-        conditions.two_budgets,
+        conditions.two_evaluations,
         "`evaluations` is given twice, for every strategy and as {strategy}.evaluations",
         "keep one of the two",
     ),
     Conflict(
         "evaluations of one strategy",
         "another strategy",
-        conditions.another_budget,
+        conditions.evaluations_of_another_strategy,
         "{other}.evaluations is for the strategy {other}, and the strategy is {spec.strategy}",
         'leave it out, or use `strategy="{other}"`',
         (*_RELEASES, *_SEARCHES),
@@ -308,7 +308,7 @@ _KEPT = (
     Conflict(
         "incremental",
         "mask, wildcard_suppression, a view",
-        conditions.waits_in_a,
+        conditions.option_without_waiting,
         "waiting rows are not in the release and are not added to it later, which `{option}` requires",
         "leave out `incremental`, or release a table or file without that",
         ("anonymize",),
@@ -343,7 +343,7 @@ _ONE_STATEMENT = tuple(
         ),
         (
             "form=anatomy",
-            lambda spec: conditions.becomes(spec, "anatomy"),
+            lambda spec: conditions.has_form(spec, "anatomy"),
             "an anatomy takes more than one statement",
             'use `form="table"`, or leave out `sql`',
         ),
@@ -362,17 +362,17 @@ _ONE_STATEMENT = tuple(
     )
 )
 _COUNTED_ELSEWHERE = tuple(
-    Conflict(what, "a frequency set of elsewhere", detect, sentence, next_step, ("counted",))
+    Conflict(what, "a frequency set counted elsewhere", detect, sentence, next_step, ("counted",))
     for what, detect, sentence, next_step in (
         (
             "unit",
             lambda spec: spec.unit is not None,
-            "a frequency set does not record which of its tuples are one person's, so that people cannot be counted",
+            "a frequency set does not record which tuples belong to the same person, so people cannot be counted",
             "leave out `unit`, or search where the table is",
         ),
         (
             "population",
-            conditions.beside_population,
+            conditions.with_population,
             "a population is counted together with its sample, of which there is only a frequency set",
             "leave out the models with a population, or search where the tables are",
         ),
@@ -396,13 +396,13 @@ _EXACT_ANATOMY = tuple(
         (
             "sensitive",
             lambda spec: None if len(spec.sensitive) == 1 else {"count": len(spec.sensitive) or "none"},
-            "an anatomy of exact rows has one sensitive column, and {count} of them are named",
+            "an anatomy of exact rows has one sensitive column, and the spec names {count}",
             "name one with `sensitive`",
         ),
         (
             "k",
             lambda spec: "privacy" in spec.model_fields_set,
-            "what anatomize releases is not k-anonymous",
+            "the release of anatomize is not k-anonymous",
             'leave out `k`, or use anonymize with `form="anatomy"`',
         ),
         (
@@ -427,7 +427,7 @@ READING_CONFLICTS = (
     Conflict(
         "encoding, delimiter, sheet, skip_lines",
         "a file of another kind",
-        conditions.read_otherwise,
+        conditions.option_of_another_file,
         "`{option}` is for another kind of file, and {spec.source} is {kind}",
         "leave it out",
         model=ReleaseSpec,

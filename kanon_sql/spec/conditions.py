@@ -32,7 +32,7 @@ def shows(spec: Spec) -> bool:
     return spec.show is not None or any(attribute.show for attribute in spec.quasi_identifiers.values())
 
 
-def beside_population(spec: Spec) -> bool:
+def with_population(spec: Spec) -> bool:
     """Whether a model compares classes with a population."""
     models = (*spec.models, *spec.privacy.of_release)
     return bool(spec.privacy.populated) or any(model.population is not None for model in models)
@@ -42,16 +42,16 @@ def stays_a_query(spec: Spec) -> bool:
     return spec.target is not None and spec.target.stays_a_query
 
 
-def becomes(spec: ReleaseSpec, form: str) -> bool:
+def has_form(spec: ReleaseSpec, form: str) -> bool:
     return spec.target is not None and spec.target.form == form
 
 
-def nowhere(spec: ReleaseSpec) -> bool:
+def without_target(spec: ReleaseSpec) -> bool:
     target = spec.target
     return target is not None and not target.stays_a_query and target.file is None and target.table is None
 
 
-def counted_otherwise(spec: Spec) -> Words | None:
+def counted_in_another_role(spec: Spec) -> Words | None:
     """A model of a column that is not released unchanged, so that the release could not be verified."""
     roles = {
         "generalized as a quasi-identifier": spec.quasi_identifiers,
@@ -102,12 +102,12 @@ def perturbed_role(spec: Spec) -> Words | None:
     return _first({"column": c, "role": role_of[c.lower()]} for c in spec.perturb if c.lower() in role_of)
 
 
-def two_budgets(spec: Spec) -> Words | None:
+def two_evaluations(spec: Spec) -> Words | None:
     limited = (name for name in BUDGETS if getattr(spec, name).evaluations is not None)
     return _first({"strategy": name} for name in limited if spec.evaluations is not None)
 
 
-def another_budget(spec: Spec) -> Words | None:
+def evaluations_of_another_strategy(spec: Spec) -> Words | None:
     others = (name for name in BUDGETS if name != spec.strategy and getattr(spec, name).evaluations is not None)
     return _first({"other": name} for name in others)
 
@@ -137,7 +137,7 @@ def masked_classes(spec: Spec) -> Words | None:
     return {"maker": "a release that `show` changes"} if shows(spec) else None
 
 
-def wildcards_in_a(spec: Spec) -> Words | None:
+def form_of_wildcards(spec: Spec) -> Words | None:
     forms = {"view": "a view", "materialized": "a materialized view", "anatomy": "an anatomy"}
     target = spec.target
     return {"form": forms[target.form]} if spec.wildcard_suppression and target and target.form in forms else None
@@ -163,14 +163,14 @@ def two_nodes(spec: Spec) -> Words | None:
     return _first({"other": name} for name in ("node_from", "regions") if spec.node and getattr(spec, name))
 
 
-def waits_in_a(spec: Spec) -> Words | None:
+def option_without_waiting(spec: Spec) -> Words | None:
     """An option that does not allow rows to wait."""
     options = {"mask": spec.mask, "wildcard_suppression": spec.wildcard_suppression}
     options['form="view"'] = stays_a_query(spec)
     return _first({"option": name} for name, is_set in options.items() if is_set and spec.incremental)
 
 
-def read_otherwise(spec: ReleaseSpec) -> Words | None:
+def option_of_another_file(spec: ReleaseSpec) -> Words | None:
     """A reading option that does not apply to this kind of file."""
     kind = kind_of_file(spec.source)
     if spec.session.has_tables or kind is None:
@@ -195,6 +195,6 @@ def not_compared(spec: ReleaseSpec) -> Words | None:
     """A release that cannot be compared with the one that it replaces, although the spec requires it."""
     if spec.differencing_limit in (None, "unlimited"):
         return None
-    forms = {"a live view": becomes(spec, "view"), "an anatomy": becomes(spec, "anatomy")}
+    forms = {"a live view": has_form(spec, "view"), "an anatomy": has_form(spec, "anatomy")}
     forms["places"] = isinstance(spec, CloakSpec)
     return _first({"release": name} for name, is_form in forms.items() if is_form)

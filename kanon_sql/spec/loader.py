@@ -1,4 +1,4 @@
-"""A YAML loader for specs: values that YAML reads differently than people do are texts, or errors."""
+"""A YAML loader for specs: values that people and YAML read differently are texts, or errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Loader(yaml.SafeLoader):
         first = {key.value: key for key in reversed(keys)}
         for key in keys:
             if first[key.value] is not key:
-                problem = f"the key {key.value!r} is there twice"
+                problem = f"the key {key.value!r} is repeated"
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             if key.tag in _WORDS:
                 key.tag = _TEXT
@@ -31,7 +31,7 @@ class Loader(yaml.SafeLoader):
     def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
         """Raise an error for 010, which is 8 in YAML and 10 to most people."""
         if _LEADING_ZERO.fullmatch(node.value):
-            problem = f"{node.value} begins with a zero, and YAML would take it for octal; leave the zero out"
+            problem = f"{node.value} begins with a zero, which YAML reads as octal; leave out the zero"
             raise yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
         return super().construct_yaml_int(node)
 

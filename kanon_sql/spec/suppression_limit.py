@@ -32,7 +32,7 @@ SuppressionLimit: TypeAlias = Annotated[
 
 
 def may_suppress(limit: float | str, rows: int) -> int:
-    """How many of these rows a suppression limit allows.
+    """The number of these rows that a suppression limit allows to suppress.
 
     A fraction allows the largest number m for which m / rows, as a float, is not above it: 0.29 of 100 rows allows 29,
     and 1 / 7 of seven rows allows one, although the float 1 / 7 is a little less than a seventh.

@@ -308,7 +308,7 @@ class Release(Result):
             lines.append(("node", ", ".join(f"{name} {level}" for name, level in manifest["node"].items())))
         if manifest.get("score") is not None:
             if manifest["strategy"] == "kept":
-                proof = "kept, not searched for"
+                proof = "kept without a search"
             else:
                 optimal = "proven optimal" if manifest["proven_optimal"] else "not proven optimal"
                 proof = f"{optimal}, by {manifest['strategy']}"

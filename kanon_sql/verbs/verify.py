@@ -1,4 +1,4 @@
-"""Verify that a table or file meets its privacy models, whatever tool created it."""
+"""Verify that a table or file satisfies its privacy models, whatever tool created it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def verify(
     connection: Any = None,
     **options: Unpack[VerifyOptions],
 ) -> Verification:
-    """Check a table, file or DataFrame: does every class have at least k rows, and meet the other privacy models?
+    """Check a table, file or DataFrame: does every class have at least k rows, and satisfy the other privacy models?
 
     With a spec and no source, its target is checked: what `anonymize` wrote by that spec. `against`: the source of the
     release, a file, a table, a DataFrame or an Arrow table, for models that compare a class with the whole table
@@ -185,7 +185,7 @@ def checked(
     whole: Whole | None = None,
     population: PopulationQuery | None = None,
 ) -> Verification:
-    """Check whether the classes of an open source meet the models; SourceError if it has no rows.
+    """Check whether the classes of an open source satisfy the models; SourceError if it has no rows.
 
     `population`: the population by the labels of the source, as a query, and the engine to run it in.
     """
