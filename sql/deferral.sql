@@ -288,6 +288,157 @@ WHERE
   AND shared.now + COALESCE(fixed.n, 0) > 1
   AND shared.earlier + COALESCE(fixed.n, 0) > 1;
 
+-- name: shown_counts
+-- Count how often each earlier release, and the current one (0), shows what a reader sees of the rows that move.
+-- columns: class, shown (the number of the visible row), the value, release, n
+SELECT r.class, r.value AS shown, $value, c.release, CAST(SUM(c.n) AS BIGINT) AS n
+FROM $rows AS r
+INNER JOIN $counts AS c ON c.number = r.number
+GROUP BY r.class, r.value, $value, c.release;
+
+-- name: earlier_values
+-- List the values of each class in each release (way 0), and of the rows that came (1) or went (2) between two of them.
+-- columns: class, older, newer (releases; a higher number is older), way, the value
+SELECT s.class, s.release AS older, s.release AS newer, 0 AS way, $value FROM $shown AS s WHERE s.n > 0
+UNION
+SELECT u.class, releases.release AS older, releases.release AS newer, 0 AS way, $value
+FROM $unmoved AS u CROSS JOIN $releases AS releases
+UNION
+SELECT o.class, o.release AS older, s.release AS newer, CASE WHEN s.n > o.n THEN 1 ELSE 2 END AS way, $value
+FROM $shown AS o
+INNER JOIN (SELECT n.class, n.shown, n.release, n.n FROM $shown AS n) AS s
+  ON s.class = o.class AND s.shown = o.shown AND s.release < o.release
+WHERE s.n <> o.n;
+
+-- name: earlier_common_values
+-- List the values that are in every set of a class.
+-- columns: class, the value
+SELECT s.class, $value
+FROM $sets AS s
+INNER JOIN (
+  SELECT listed.class, COUNT(*) AS n
+  FROM (SELECT DISTINCT d.class, d.older, d.newer, d.way FROM $sets AS d) AS listed
+  GROUP BY listed.class
+) AS totals ON totals.class = s.class
+GROUP BY s.class, totals.n, $value
+HAVING COUNT(*) = totals.n;
+
+-- name: values_by_choice
+-- List the same for the release to be made, by the choice for its class; way 3: the values that all earlier sets have in common.
+-- columns: class, choice, older, way, the value
+SELECT r.class, x.choice, -1 AS older, 0 AS way, $value
+FROM $choices AS x INNER JOIN $rows AS r ON r.number = x.number
+WHERE x.n > 0
+UNION
+SELECT u.class, chosen.choice, -1 AS older, 0 AS way, $value
+FROM $unmoved AS u
+INNER JOIN (
+  SELECT DISTINCT r.class, x.choice FROM $choices AS x INNER JOIN $rows AS r ON r.number = x.number
+) AS chosen ON chosen.class = u.class
+UNION
+SELECT s.class, n.choice, s.release AS older, CASE WHEN n.n > s.n THEN 1 ELSE 2 END AS way, $value
+FROM $shown AS s
+INNER JOIN (
+  SELECT r.class, x.choice, r.value AS shown, SUM(x.n) AS n
+  FROM $choices AS x INNER JOIN $rows AS r ON r.number = x.number
+  GROUP BY r.class, x.choice, r.value
+) AS n ON n.class = s.class AND n.shown = s.shown
+WHERE n.n <> s.n
+UNION
+SELECT p.class, chosen.choice, -1 AS older, 3 AS way, $value
+FROM $common AS p
+INNER JOIN (
+  SELECT DISTINCT r.class, x.choice FROM $choices AS x INNER JOIN $rows AS r ON r.number = x.number
+) AS chosen ON chosen.class = p.class;
+
+-- name: common_values
+-- List the values that all sets of a class have in common by a choice, those of earlier releases included.
+-- columns: class, choice, the value
+SELECT s.class, s.choice, $value
+FROM $sets AS s
+INNER JOIN (
+  SELECT listed.class, listed.choice, COUNT(*) + MAX(CASE WHEN old.class IS NULL THEN 0 ELSE 1 END) AS n
+  FROM (SELECT DISTINCT d.class, d.choice, d.older, d.way FROM $sets AS d WHERE d.way < 3) AS listed
+  LEFT JOIN (SELECT DISTINCT e.class FROM $earlier AS e) AS old ON old.class = listed.class
+  GROUP BY listed.class, listed.choice
+) AS totals ON totals.class = s.class AND totals.choice = s.choice
+GROUP BY s.class, s.choice, totals.n, $value
+HAVING COUNT(*) = totals.n;
+
+-- name: few_common_values
+-- Find the choices but none (4) by which the sets of a class have fewer values in common than required.
+-- columns: class, choice
+SELECT listed.class, listed.choice
+FROM (SELECT DISTINCT s.class, s.choice FROM $sets AS s WHERE s.way < 3 AND s.choice < 4) AS listed
+LEFT JOIN $common AS c ON c.class = listed.class AND c.choice = listed.choice
+GROUP BY listed.class, listed.choice
+HAVING COUNT(c.class) < $least;
+
+-- name: movers
+-- List the classes of people who leave one class and come to another, in any releases, the one to be made included.
+-- columns: person, class, choice (that counts for its values), changes (1 if the person changes in the new release)
+SELECT moves.person, moves.class, moves.choice, moves.changes
+FROM (
+  SELECT
+    own.person, own.class, own.choice, MAX(own.came) AS came, MAX(own.went) AS went, MAX(own.changes) AS changes,
+    SUM(MAX(own.came)) OVER (PARTITION BY own.person) AS all_came,
+    SUM(MAX(own.went)) OVER (PARTITION BY own.person) AS all_went,
+    COUNT(CASE WHEN MAX(own.came) + MAX(own.went) > 0 THEN 1 END) OVER (PARTITION BY own.person) AS classes
+  FROM (
+    SELECT
+      counted.person, counted.class, counted.choice,
+      CASE WHEN counted.n > counted.older THEN 1 ELSE 0 END AS came,
+      CASE WHEN counted.n < counted.older THEN 1 ELSE 0 END AS went,
+      CASE WHEN counted.release = -1 AND counted.n <> counted.older THEN 1 ELSE 0 END AS changes
+    FROM (
+      SELECT
+        presence.person, presence.class, presence.choice, presence.release, presence.n,
+        LAG(presence.n, 1, presence.n) OVER (
+          PARTITION BY presence.person, presence.class ORDER BY presence.release DESC
+        ) AS older
+      FROM (
+        SELECT r.person, r.class, made.choice, c.release, SUM(c.n) AS n
+        FROM $rows AS r
+        INNER JOIN $counts AS c ON c.number = r.number
+        INNER JOIN $made AS made ON made.class = r.class
+        WHERE r.owner IS NOT NULL
+        GROUP BY r.person, r.class, made.choice, c.release
+        UNION ALL
+        SELECT r.person, r.class, made.choice, -1 AS release, SUM(COALESCE(x.n, 0)) AS n
+        FROM $rows AS r
+        INNER JOIN $made AS made ON made.class = r.class
+        LEFT JOIN $choices AS x ON x.number = r.number AND x.choice = made.choice
+        WHERE r.owner IS NOT NULL
+        GROUP BY r.person, r.class, made.choice
+      ) AS presence
+    ) AS counted
+  ) AS own
+  GROUP BY own.person, own.class, own.choice
+) AS moves
+WHERE moves.all_came > 0 AND moves.all_went > 0 AND moves.classes > 1 AND moves.came + moves.went > 0;
+
+-- name: exposed_movers
+-- Find the people whose classes have fewer values in common than required, and their classes.
+-- columns: person, class, changes
+SELECT m.person, m.class, m.changes
+FROM $movers AS m
+LEFT JOIN (
+  SELECT shared.person, COUNT(*) AS n
+  FROM (
+    SELECT v.person, $value
+    FROM (
+      SELECT m.person, c.class, $value
+      FROM $movers AS m
+      INNER JOIN $common AS c ON c.class = m.class AND c.choice = CASE WHEN m.choice = 5 THEN 4 ELSE m.choice END
+    ) AS v
+    INNER JOIN (SELECT m.person, COUNT(*) AS n FROM $movers AS m GROUP BY m.person) AS totals ON totals.person = v.person
+    GROUP BY v.person, totals.n, $value
+    HAVING COUNT(*) = totals.n
+  ) AS shared
+  GROUP BY shared.person
+) AS found ON found.person = m.person
+WHERE COALESCE(found.n, 0) < $least;
+
 -- name: waiting_people
 -- Find the people with a change that the choice for its class does not apply; they wait with all their changes.
 -- columns: person

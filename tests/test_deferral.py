@@ -4,6 +4,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
@@ -39,26 +40,79 @@ def contents(draw: random.Random, with_owners: bool, nights: int) -> list[Conten
 
 
 def by_hand(
-    before: Content, after: Content, earlier: Sequence[Content], k: int, diverse: int, with_owners: bool
+    before: Content,
+    after: Content,
+    earlier: Sequence[Content],
+    k: int,
+    diverse: int,
+    with_owners: bool,
+    least: int = 0,
 ) -> tuple[Content, int]:
     """The rows that are released, and how many classes are closed."""
     classes = {row[0] for row in {*before, *after} if before[row] != after[row]}
     waiting: set[str | None] = set()
+    refused: set[tuple[str | None, int]] = set()
     while True:
         final, closed, late = Counter[Any](), 0, set[str | None]()
+        choices: dict[str | None, int] = {}
         for label in {row[0] for row in {*before, *after}}:
             old, new = (Counter({row: n for row, n in side.items() if row[0] == label}) for side in (before, after))
             if label not in classes:
                 final += new
                 continue
-            choice, chosen = first_choice(label, old, new, [before, *earlier], waiting, k, diverse, with_owners)
+            past = [before, *earlier]
+            choice, chosen = first_choice(
+                label, old, new, past, waiting, k, diverse, with_owners, least, {c for at, c in refused if at == label}
+            )
+            choices[label] = choice
             closed += choice == CLOSED
             final += chosen
             if choice != CLOSED:
                 late |= {row[2] for row in {*old, *new} if old[row] != new[row] and chosen[row] != new[row]}
-        if not with_owners or late <= waiting:
+        if not with_owners:
+            return final, closed
+        more: set[tuple[str | None, int]] = set()
+        if late <= waiting and least:
+            exposed = exposed_movers([*earlier[::-1], before, final], least)
+            late = {person for person in exposed if of_owner(final, person) != of_owner(before, person)}
+            if late <= waiting:
+                labels = {label for of_person in exposed.values() for label in of_person}
+                more = {(label, choices[label]) for label in labels if choices.get(label, NONE) < NONE} - refused
+        if late <= waiting and not more:
             return final, closed
         waiting |= late
+        refused |= more
+
+
+def of_owner(content: Content, owner: str | None) -> Content:
+    return Counter({row: n for row, n in content.items() if row[2] == owner})
+
+
+def common_values(releases: Sequence[Content], label: str | None) -> set[str | None] | None:
+    """The values that remain for a class after all is intersected; None if it never has a row. Oldest release first."""
+    seen = [Counter(row[1] for row in release.elements() if row[0] == label) for release in releases]
+    sets = [
+        *seen,
+        *(new - old for old, new in combinations(seen, 2)),
+        *(old - new for old, new in combinations(seen, 2)),
+    ]
+    found = [{*values} for values in sets if values]
+    return set.intersection(*found) if found else None
+
+
+def exposed_movers(releases: Sequence[Content], least: int) -> dict[str | None, set[str | None]]:
+    """People who left one class and came to another, and too few values remain in all of these classes."""
+    exposed = {}
+    for person in {row[2] for release in releases for row in release} - {None}:
+        came, left = set[str | None](), set[str | None]()
+        for old, new in pairwise(Counter(row[0] for row in of_owner(each, person).elements()) for each in releases):
+            came |= (new - old).keys()
+            left |= (old - new).keys()
+        if came and left and len(came | left) > 1:
+            common = [common_values(releases, label) or set() for label in came | left]
+            if len(set.intersection(*common)) < least:
+                exposed[person] = came | left
+    return exposed
 
 
 def first_choice(
@@ -70,8 +124,12 @@ def first_choice(
     k: int,
     diverse: int,
     with_owners: bool,
+    least: int,
+    refused: set[int],
 ) -> tuple[int, Content]:
     for choice in (ALL, ARRIVALS, DEPARTURES, NONE):
+        if choice in refused:
+            continue
         content: Content = Counter()
         for row in {*old, *new}:
             settled = {ALL: new[row], ARRIVALS: max(old[row], new[row]), DEPARTURES: min(old[row], new[row])}
@@ -81,7 +139,9 @@ def first_choice(
         if is_safe(content, k, diverse, with_owners) and all(
             is_hidden(each, content, k, with_owners) and not reveals(each, content) for each in of_class
         ):
-            return choice, content
+            common = common_values([*releases[::-1], content], label)
+            if choice == NONE or not least or common is None or len(common) >= least:
+                return choice, content
     return CLOSED, Counter()
 
 
@@ -107,7 +167,12 @@ def reveals(old: Content, new: Content) -> bool:
 
 
 def decided(
-    before: Content, after: Content, earlier: Sequence[Content], model: PrivacyModels, with_owners: bool
+    before: Content,
+    after: Content,
+    earlier: Sequence[Content],
+    model: PrivacyModels,
+    with_owners: bool,
+    least: int = 0,
 ) -> tuple[Content, int]:
     """The same by SQL."""
     rows = ComparedRows.of(["label", "ill"], ["label"], "pid" if with_owners else None)
@@ -118,7 +183,8 @@ def decided(
             columns = columns if with_owners else [*columns[:2], columns[3]]
             types = dict.fromkeys(rows.names, "VARCHAR") | {"n": "BIGINT"}
             loaded.append(tables.load(f"given_{number}", types, columns))
-        decision = Deferral(tables, rows, loaded[0], loaded[1], model, K).decide(loaded[2:])
+        values = {"ill": least} if least else {}
+        decision = Deferral(tables, rows, loaded[0], loaded[1], model, K, values=values).decide(loaded[2:])
         if decision is None:
             return after, 0
         waiting, standing = (
@@ -132,9 +198,9 @@ def decided(
 
 
 @pytest.mark.parametrize("with_owners", [False, True])
-@pytest.mark.parametrize("diverse", [1, 2])
+@pytest.mark.parametrize(("diverse", "least"), [(1, 0), (2, 0), (2, 2)])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_decision_is_that_by_hand(seed: int, diverse: int, with_owners: bool) -> None:
+def test_every_decision_is_that_by_hand(seed: int, diverse: int, least: int, with_owners: bool) -> None:
     draw = random.Random(seed)
     models = [k_anonymity(K), *([l_diversity("ill", diverse)] if diverse > 1 else [])]
     model = all_of(*models, unit="pid" if with_owners else None)
@@ -150,14 +216,19 @@ def test_every_decision_is_that_by_hand(seed: int, diverse: int, with_owners: bo
         safe_classes = [rows for rows in of_class.values() if is_safe(rows, K, diverse, with_owners)]
         after: Content = sum(safe_classes, Counter())
         earlier = releases[-2:-6:-1]
-        expected = by_hand(releases[-1], after, earlier, K, diverse if diverse > 1 else 0, with_owners)
-        found = decided(releases[-1], after, earlier, model, with_owners)
+        expected = by_hand(releases[-1], after, earlier, K, diverse if diverse > 1 else 0, with_owners, least)
+        found = decided(releases[-1], after, earlier, model, with_owners, least)
         assert found == expected
         releases.append(found[0])
         for old in releases[-2:-7:-1]:
             for label in {row[0] for row in {*old, *found[0]}}:
                 sides = [Counter({row: n for row, n in side.items() if row[0] == label}) for side in (old, found[0])]
                 assert is_hidden(sides[0], sides[1], K, with_owners)
+        if least:
+            compared = releases[-6:]
+            for label in {row[0] for release in compared for row in release}:
+                assert len(common_values(compared, label) or ()) >= least
+            assert not with_owners or not exposed_movers(compared, least)
 
 
 @pytest.mark.parametrize("kept", [["ill"], []])

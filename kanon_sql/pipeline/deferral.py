@@ -6,6 +6,11 @@ by which the class satisfies the privacy models. With a unit, a person's changes
 together, so that no person is released twice. A class that satisfies the models by no choice is closed: all its rows
 leave.
 
+If `differencing_values` requires m values of a column, a class changes only if at least m values are in all of these
+sets: its values in every release, and those of the rows that came, or that went, between any two releases. Whoever a
+reader looks for, their value is then among at least m after all these sets are intersected. The same goes for the
+sets of all classes between which a person moved, if there is a unit.
+
 Where the labels of classes can overlap, as those of local recodings do, no class appears or vanishes: a reader would
 look for its people in all classes with which it overlaps, and find too few of them in some.
 
@@ -143,11 +148,23 @@ class Deferred:
         return waiting_sentence(self.to_dict())
 
 
+@dataclass(frozen=True)
+class _Values:
+    """How many values of a column must remain possible for everyone, and the values of earlier releases by class."""
+
+    name: str
+    least: int
+    shown: Relation | None = None
+    sets: Relation | None = None
+    common: Relation | None = None
+
+
 class Deferral:
     """Decides which changes between two releases wait, given earlier releases.
 
     `before`: the counted rows of the release to be replaced, `after`: of the new one, in the same scratch.
-    `overlapping`: whether the labels of classes can overlap.
+    `overlapping`: whether the labels of classes can overlap. `values`: how many values of a column must remain possible
+    for everyone after all releases are intersected.
     """
 
     def __init__(
@@ -159,11 +176,14 @@ class Deferral:
         model: PrivacyModels,
         k: int,
         overlapping: bool = False,
+        values: Mapping[str, int] | None = None,
     ) -> None:
         self._tables, self._rows = tables, rows
         self._before, self._after = before, after
         self._model, self._k = model, k
         self._overlapping = overlapping
+        names = {column: name for name, column in rows.others.items()}
+        self._values = [_Values(names[column], least) for column, least in (values or {}).items()]
         self._sensitive = {
             column: name
             for name, column in rows.others.items()
@@ -186,7 +206,8 @@ class Deferral:
         if not tables.count(changed):
             return None
         labels = self._rows.of_class
-        self._classes = tables.create("classes", "deferral/changed_classes", labels=labels, changed=changed)
+        in_changed = self._changed_in_history(earlier, changed) if self._follows_people else changed
+        self._classes = tables.create("classes", "deferral/changed_classes", labels=labels, changed=in_changed)
         self._standing = self._in_classes("standing", self._before, ["n"])
         in_classes = self._in_classes("changed", changed, ["before", "after"])
         different = self._different(earlier)
@@ -218,6 +239,7 @@ class Deferral:
             earlier=different,
             same=Same(others, "e", "r"),
         )
+        self._releases = releases
         self._unmoved_rows = tables.create(
             "unmoved_rows",
             "deferral/unmoved_rows",
@@ -235,7 +257,33 @@ class Deferral:
         self._unmoved = tables.create(
             "unmoved", "deferral/unmoved", unmoved=self._unmoved_rows, members=members, stayed=stayed
         )
+        self._values = [self._with_earlier(values) for values in self._values]
         return self._settle(all_wait)
+
+    @property
+    def _follows_people(self) -> bool:
+        """Whether the values of a class depend on those of the classes from which people moved."""
+        return bool(self._values) and self._rows.has_owner
+
+    def _changed_in_history(self, earlier: Sequence[Relation], changed: Relation) -> Relation:
+        """The rows of which any release contains another number than the current one."""
+        tables, columns = self._tables, self._rows.names
+        found = tables.create("changed_ever", "frequency_sets/copy", columns=columns, source=changed)
+        for rows in earlier:
+            holes: dict[str, Hole] = {"columns": columns, "before": self._before, "after": rows}
+            older = tables.create("changed_since", "deferral/changed_rows", **holes)
+            tables.add(found, "frequency_sets/copy", columns=columns, source=older)
+        return found
+
+    def _with_earlier(self, values: _Values) -> _Values:
+        """A column with the sets of its values in the earlier releases."""
+        tables, name = self._tables, values.name
+        value: dict[str, Hole] = {"value": [name]}
+        shown = tables.create(f"shown_{name}", "deferral/shown_counts", rows=self._moving, counts=self._counts, **value)
+        holes: dict[str, Hole] = {"shown": shown, "unmoved": self._unmoved_rows, "releases": self._releases}
+        sets = tables.create(f"sets_{name}", "deferral/earlier_values", **holes, **value)
+        common = tables.create(f"earlier_{name}", "deferral/earlier_common_values", sets=sets, **value)
+        return replace(values, shown=shown, sets=sets, common=common)
 
     def _in_classes(self, stem: str, rows: Relation, counts: Sequence[str]) -> Relation:
         """The rows of changed classes, with the numbers of these."""
@@ -267,6 +315,7 @@ class Deferral:
         """Choose for every class, until no person waits in one class and changes in another."""
         tables = self._tables
         people: set[int] = set()
+        refused: set[tuple[int, int]] = set()
         ((classes,),) = tables.rows("frequency_sets/row_count", relation=self._classes)
         while True:
             waiting = tables.load("waiting_people", {"person": "BIGINT"}, [[*people]])
@@ -274,15 +323,22 @@ class Deferral:
             if all_wait:
                 decided = dict.fromkeys(range(1, int(classes) + 1), NONE)
             else:
-                decided = self._choose(choices, int(classes))
+                decided = self._choose(choices, int(classes), refused)
             chosen = tables.load("made", {"class": "BIGINT", "choice": "BIGINT"}, [[*decided], [*decided.values()]])
             if all_wait or not self._rows.has_owner:
                 break
             found = tables.rows("deferral/waiting_people", rows=self._moving, made=chosen, choices=choices)
             late = {int(person) for (person,) in found}
-            if late <= people:
+            more: set[tuple[int, int]] = set()
+            if late <= people and self._values:
+                movers, of_classes = self._exposed_movers(choices, chosen)
+                late = movers
+                more = {(number, decided[number]) for number in of_classes} if movers <= people else set()
+                more = {(number, choice) for number, choice in more - refused if choice < NONE}
+            if late <= people and not more:
                 break
             people |= late  # never fewer, so that the loop ends
+            refused |= more
         final = tables.create(
             "final",
             "deferral/final_rows",
@@ -295,8 +351,27 @@ class Deferral:
         closed = sum(choice == CLOSED for choice in decided.values())
         return Decision(tables, self._rows, final, self._classes, closed)
 
-    def _choose(self, choices: Relation, classes: int) -> dict[int, int]:
-        """The first choice for every class that neither singles out people nor leaves the class unsafe."""
+    def _exposed_movers(self, choices: Relation, chosen: Relation) -> tuple[set[int], set[int]]:
+        """The people whose classes have too few values in common: those who change now, and the classes of all."""
+        tables, people, classes = self._tables, set[int](), set[int]()
+        holes: dict[str, Hole] = {"rows": self._moving, "counts": self._counts, "made": chosen, "choices": choices}
+        movers = tables.create("movers", "deferral/movers", **holes)
+        for values in self._values:
+            common = tables[f"common_{values.name}"]
+            exposed: dict[str, Hole] = {"value": [values.name], "least": values.least}
+            for person, number, changes in tables.rows(
+                "deferral/exposed_movers", movers=movers, common=common, **exposed
+            ):
+                classes.add(int(number))
+                if changes:
+                    people.add(int(person))
+        return people, classes
+
+    def _choose(self, choices: Relation, classes: int, refused: set[tuple[int, int]]) -> dict[int, int]:
+        """The first choice for every class that neither singles out people nor leaves the class unsafe.
+
+        `refused`: classes and choices that are not possible because of other classes.
+        """
         tables = self._tables
         moves = tables.create(
             "moves",
@@ -309,7 +384,7 @@ class Deferral:
         possible = {number: {NONE} for number in range(1, classes + 1)}  # none was compared when it was released
         for number, choice in hidden:
             possible[int(number)].add(int(choice))
-        for number, choice in self._unsafe(choices, classes):
+        for number, choice in (*self._unsafe(choices, classes), *self._without_values(choices), *refused):
             possible[number].discard(choice)
         if self._overlapping:
             holes: dict[str, Hole] = {"choices": choices, "rows": self._moving, "unmoved": self._unmoved_rows}
@@ -344,6 +419,27 @@ class Deferral:
                 **holes,
             )
             yield from ((int(number), int(choice)) for number, choice in revealing)
+
+    def _without_values(self, choices: Relation) -> Iterator[tuple[int, int]]:
+        """The choices by which too few values of a column would remain possible for everyone in a class."""
+        tables = self._tables
+        for values in self._values:
+            value: dict[str, Hole] = {"value": [values.name]}
+            sets = tables.create(
+                f"new_sets_{values.name}",
+                "deferral/values_by_choice",
+                choices=choices,
+                rows=self._moving,
+                unmoved=self._unmoved_rows,
+                shown=values.shown,
+                common=values.common,
+                **value,
+            )
+            common = tables.create(
+                f"common_{values.name}", "deferral/common_values", sets=sets, earlier=values.sets, **value
+            )
+            few = tables.rows("deferral/few_common_values", sets=sets, common=common, least=values.least)
+            yield from ((int(number), int(choice)) for number, choice in few)
 
     def _kinds(self, privacy_model: PrivacyModel, sizes: Relation, holes: Mapping[str, Hole]) -> Relation:
         """The members of every class by choice, and by the values that a model counts."""
