@@ -205,6 +205,17 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
         "it is unknown whom a live view and the previous release single out together; release something else, or use "
         '`differencing_limit="unlimited"`',
     ),
+    ("differencing_values", "no differencing_limit"): (
+        COLUMNS,
+        "{privacy: {l_diversity: {ill: 3}}, differencing_values: {ill: 3}}",
+        "`differencing_values` is about comparisons with earlier releases, and none is configured; set "
+        "`differencing_limit=0`, or leave out `differencing_values`",
+    ),
+    ("differencing_values", "too little l_diversity"): (
+        COLUMNS,
+        "{privacy: {l_diversity: {ill: 2.5}}, differencing_values: {ill: 3}, differencing_limit: 0}",
+        "`differencing_values` needs 3 values of 'ill' in every class; set `l_diversity` of the column to 3 or more",
+    ),
     ("encoding, delimiter, sheet, skip_lines", "a file of another kind"): (
         {**COLUMNS, "source": "people.parquet"},
         "encoding: cp1252",

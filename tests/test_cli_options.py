@@ -104,6 +104,7 @@ OPTIONS: list[tuple[str, str, object]] = [
     ("--into anon --replace-foreign-table anon", "target.replace_foreign_table", "anon"),
     ("--differencing-limit 3", "differencing_limit", 3),
     ("--differencing refuse", "differencing", "refuse"),
+    ("--differencing-values ill=3", "differencing_values", ["ill"]),
     ("--deferral-limit 0.3", "deferral_limit", 0.3),
     ("--deferral-days 3", "deferral_days", 3),
     ("--recipient 'partner under contract'", "recipient", "contract"),

@@ -4,7 +4,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -14,7 +14,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.pipeline.deferral import ALL, ARRIVALS, CLOSED, DEPARTURES, NONE, ComparedRows, Deferral
 from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity, l_diversity
 from kanon_sql.queries import select_all
-from support.nights import moved, people_moved
+from support.nights import Row, common_values, moved, people_moved
 
 K = 3
 SEEDS = range(int(os.environ.get("KANON_SEEDS", "2")))  # KANON_SEEDS=100 for many more tables
@@ -88,16 +88,9 @@ def of_owner(content: Content, owner: str | None) -> Content:
     return Counter({row: n for row, n in content.items() if row[2] == owner})
 
 
-def common_values(releases: Sequence[Content], label: str | None) -> set[str | None] | None:
-    """The values that remain for a class after all is intersected; None if it never has a row. Oldest release first."""
-    seen = [Counter(row[1] for row in release.elements() if row[0] == label) for release in releases]
-    sets = [
-        *seen,
-        *(new - old for old, new in combinations(seen, 2)),
-        *(old - new for old, new in combinations(seen, 2)),
-    ]
-    found = [{*values} for values in sets if values]
-    return set.intersection(*found) if found else None
+def of_label(releases: Sequence[Content], label: str | None) -> list[list[Row]]:
+    """What a reader sees of a class in every release, the oldest first."""
+    return [[row[1:2] for row in release.elements() if row[0] == label] for release in releases]
 
 
 def exposed_movers(releases: Sequence[Content], least: int) -> dict[str | None, set[str | None]]:
@@ -109,7 +102,7 @@ def exposed_movers(releases: Sequence[Content], least: int) -> dict[str | None, 
             came |= (new - old).keys()
             left |= (old - new).keys()
         if came and left and len(came | left) > 1:
-            common = [common_values(releases, label) or set() for label in came | left]
+            common = [common_values(of_label(releases, label)) or set() for label in came | left]
             if len(set.intersection(*common)) < least:
                 exposed[person] = came | left
     return exposed
@@ -139,7 +132,7 @@ def first_choice(
         if is_safe(content, k, diverse, with_owners) and all(
             is_hidden(each, content, k, with_owners) and not reveals(each, content) for each in of_class
         ):
-            common = common_values([*releases[::-1], content], label)
+            common = common_values(of_label([*releases[::-1], content], label))
             if choice == NONE or not least or common is None or len(common) >= least:
                 return choice, content
     return CLOSED, Counter()
@@ -227,7 +220,7 @@ def test_every_decision_is_that_by_hand(seed: int, diverse: int, least: int, wit
         if least:
             compared = releases[-6:]
             for label in {row[0] for release in compared for row in release}:
-                assert len(common_values(compared, label) or ()) >= least
+                assert len(common_values(of_label(compared, label)) or ()) >= least
             assert not with_owners or not exposed_movers(compared, least)
 
 

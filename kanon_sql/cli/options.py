@@ -358,6 +358,9 @@ FORMS: Mapping[str, OptionForm] = {
     "norms": OptionForm(f"For example gdpr,ema. Any of {', '.join(get_args(NormName))}.", read=names),
     "reasons": OptionForm("For example age='Colleagues know it.' Repeatable.", list[str], reasons, flag="--reason"),
     "differencing_limit": OptionForm("A number of people, or unlimited.", read=limit),
+    "differencing_values": OptionForm(
+        "For example disease=3.", read=pairs("--differencing-values", "COLUMN=NUMBER", "disease=3", whole(2))
+    ),
 }
 
 

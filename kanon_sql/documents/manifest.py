@@ -228,7 +228,19 @@ _DIFFERENCING = closed(
             ),
             "The comparison with the releases before the last.",
         ),
-    }
+        "values": (
+            by_name(
+                closed(
+                    {
+                        "required": (COUNT, "`differencing_values`: how many values must remain possible."),
+                        "remaining": (COUNT, "The fewest that remain for anyone after all releases are intersected."),
+                    }
+                )
+            ),
+            "By sensitive column: the values that remain possible for everyone.",
+        ),
+    },
+    optional=["values"],
 )
 _CLOAK = closed(
     {
@@ -280,8 +292,9 @@ _RUN = closed(
                         "at": (TEXT, "When the run began."),
                         "sha256": (TEXT, "The checksum of the copy."),
                         "regions": (TEXT, "The checksum of the regions that placed its rows, if these did."),
+                        "classes": (TEXT, "An identifier of its classes, equal if releases have the same classes."),
                     },
-                    optional=["regions"],
+                    optional=["regions", "classes"],
                 )
             ),
             "The copies of the last releases, newest first.",

@@ -6,6 +6,8 @@ its checksum, which the manifests of later runs contain, so that a lost or chang
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
@@ -38,13 +40,33 @@ _TYPES = {"target": "TEXT", "sha256": "TEXT", "part": "BIGINT", "content": "TEXT
 class Past:
     """An earlier release than the one to be replaced: its time, and a file of its rows.
 
-    `number`: the number of newer releases. `regions`: see `placing_regions`.
+    `number`: the number of newer releases. `regions`, `classes`: see `placing_regions` and `classes_of`.
     """
 
     at: str
     file: Path
     number: int
     regions: str | None = None
+    classes: str | None = None
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """The release to be replaced: the regions that placed its rows, and its classes, if these are known.
+
+    `reused`: whether the recoding of the new release is that of this one, unless it was not safe any more.
+    """
+
+    regions: str | None = None
+    classes: str | None = None
+    reused: bool = False
+
+    @classmethod
+    def of(cls, spec: ReleaseSpec, before: Mapping[str, Any] | None) -> Replaced:
+        """The release with the manifest `before`."""
+        newest = {"regions": None, "classes": None, **next(iter(history_of(before)), {})}
+        reused = isinstance(spec, Spec) and before is not None and spec.node_from is before
+        return cls(newest["regions"], newest["classes"], reused)
 
 
 class Copies(Protocol):
@@ -184,7 +206,7 @@ class History:
         if self.release.history <= 1 or not _has_rows(spec):
             return []
         older = history[: self.release.history - 1] if before is not None and _is_compared(spec) else []
-        return [self._add_copy(manifest["run"]["at"], placing_regions(manifest, before), older), *older]
+        return [self._add_copy(manifest["run"]["at"], _identified(manifest, before, spec), older), *older]
 
     def _past(self, number: int, entry: Mapping[str, str]) -> Past:
         target, file = self.release.spec.target, self.copies.fetch(entry["sha256"], self.folder)
@@ -195,14 +217,14 @@ class History:
                 "was changed, so that a new release cannot be compared with it; restore it, or use "
                 f"`differencing_history: {number}` if nobody has that release any more"
             )
-        return Past(entry["at"], file, number, entry.get("regions"))
+        return Past(entry["at"], file, number, entry.get("regions"), entry.get("classes"))
 
-    def _add_copy(self, at: str, regions: str | None, older: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    def _add_copy(self, at: str, classes: Mapping[str, str], older: Sequence[Mapping[str, str]]) -> dict[str, str]:
         file = self._copy_of_staged()
         digest, kept = sha256(file), [entry["sha256"] for entry in older]
         if digest not in kept:
             self.copies.add(digest, file, kept, self.staging)
-        return {"at": at, "sha256": digest} | ({"regions": regions} if regions else {})
+        return {"at": at, "sha256": digest, **classes}
 
     def _copy_of_staged(self) -> Path:
         """Write the rows of the staged release to a file; with a `unit`, those with the digests of people."""
@@ -239,14 +261,38 @@ def placing_regions(manifest: Mapping[str, Any], before: Mapping[str, Any] | Non
     regions, recoding = manifest.get("regions"), manifest.get("recoding") or {}
     if not regions or recoding.get("recut_rows"):
         return None
-    is_placed = recoding.get("placed_by_regions") or replaced_regions(before) == regions["sha256"]
+    replaced = next(iter(history_of(before)), {}).get("regions")
+    is_placed = recoding.get("placed_by_regions") or replaced == regions["sha256"]
     return str(regions["sha256"]) if is_placed else None
 
 
-def replaced_regions(before: Mapping[str, Any] | None) -> str | None:
-    """The regions that placed the rows of the release to be replaced, whose manifest is `before`."""
-    history = history_of(before)
-    return history[0].get("regions") if history else None
+def classes_of(
+    node: Mapping[str, int], hierarchies: Mapping[str, str], types: Mapping[str, str], kept: str | None = None
+) -> str:
+    """An identifier of the classes of a node, equal if they have the same labels for the same values.
+
+    `hierarchies`: their checksums. `types`: of the quasi-identifiers. `kept`: the identifier of an earlier release, if
+    its node was kept although hierarchies may have grown since.
+    """
+    labels = kept.partition("-")[2] if kept else _digest([node, hierarchies])
+    return f"{_digest(types)}-{labels}"
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _identified(manifest: Mapping[str, Any], before: Mapping[str, Any] | None, spec: ReleaseSpec) -> dict[str, str]:
+    """The entries of a history about the classes of a release: its regions, and an identifier of its classes."""
+    regions = placing_regions(manifest, before)
+    if regions:
+        return {"regions": regions, "classes": regions}
+    if not manifest.get("node"):
+        return {}
+    replaced = Replaced.of(spec, before)
+    kept = replaced.classes if replaced.reused and manifest["node_kept"] else None
+    types = {name: manifest["columns"][name] for name in manifest["node"]}
+    return {"classes": classes_of(manifest["node"], manifest["hierarchies"], types, kept)}
 
 
 def _is_compared(spec: ReleaseSpec) -> bool:

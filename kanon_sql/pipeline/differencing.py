@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -23,9 +24,10 @@ from kanon_sql.errors import DifferencingError, KanonError
 from kanon_sql.measure.copied import check_columns, copied
 from kanon_sql.measure.owners import owners_of
 from kanon_sql.measure.tables import known_hierarchy, shown_columns
-from kanon_sql.pipeline.copies import Past
+from kanon_sql.pipeline.copies import Past, Replaced
 from kanon_sql.pipeline.deferral import Deferred
 from kanon_sql.pipeline.merger import AnyRecoding, Merger
+from kanon_sql.pipeline.series import Remaining, Series
 from kanon_sql.plan.source import Source
 from kanon_sql.recode.show import STATISTICS, how_of
 from kanon_sql.release.local_recoding import LocalRecoding
@@ -78,13 +80,14 @@ class SingledOut:
 class _Older:
     """An earlier release, as errors describe it: its name, an additional remedy, and its time.
 
-    `regions`: see `kanon_sql.pipeline.copies.placing_regions`.
+    `regions`, `classes`: see `kanon_sql.pipeline.copies`.
     """
 
     name: str
     remedy: str = ""
     at: str | None = None
     regions: str | None = None
+    classes: str | None = None
 
 
 _Past: TypeAlias = tuple[_Older, Copy]
@@ -106,10 +109,12 @@ class Guard:
         people: Copy,
         releases: Sequence[Source],
         regions: str | None,
+        classes: str | None,
     ) -> None:
         self._limit = limit
         self._releases = releases
         self._regions = regions
+        self._classes = classes
         self._copying = copying
         self._past = past
         self._source = source
@@ -120,12 +125,15 @@ class Guard:
         self.found: SingledOut | None = None
         self.earlier: list[int] = []
         self.deferred: Deferred | None = None
+        self.remaining: dict[str, Remaining] = {}
 
     def defer(self, recoding: AnyRecoding, placed: AnyRecoding | None = None) -> AnyRecoding:
         """The recoding with the changes held back that would single people out; DifferencingError if too many wait.
 
         `placed`: the same with classes that are unsafe, whose changes then wait.
         """
+        if self._copying.spec.differencing_values:
+            self._check_classes()
         if self._copying.spec.differencing == "refuse":
             return recoding
         merger = Merger(self._copying.tables, self._copying.spec, self._releases)
@@ -148,6 +156,38 @@ class Guard:
                 self.earlier.append(found.people)
             else:
                 self.found = found
+        if self._copying.spec.differencing_values:
+            self._check_values(new)
+
+    def _check_classes(self) -> None:
+        """DifferencingError if an earlier release has other classes, whose values cannot be intersected."""
+        for older, _ in self._past:
+            if self._classes is None or older.classes != self._classes:
+                raise DifferencingError(
+                    f"{self._copying.target} was left as it was: its classes are not known to be those of "
+                    f"{older.name}, so that the values of `differencing_values` cannot be intersected; keep the "
+                    'earlier node, or release once with `differencing_limit="unlimited"` if nobody has the earlier '
+                    f"releases any more{older.remedy}"
+                )
+
+    def _check_values(self, new: Copy) -> None:
+        """DifferencingError if all releases together leave too few values of a column for anyone."""
+        copying = self._copying
+        for (older, release), column in product(self._past, copying.spec.differencing_values):
+            if column not in release.columns:
+                raise _incomparable(copying.target, older, f"it has no column {column!r}")
+        releases = [new, *(release for _, release in self._past)]
+        series = Series(copying.tables, releases, [*copying.shown], copying.spec.unit)
+        for column, least in copying.spec.differencing_values.items():
+            self.remaining[column] = found = series.remaining(column, least)
+            if not found.are_enough:
+                raise DifferencingError(
+                    f"{copying.target} was left as it was: intersecting the new release with the last "
+                    f"{len(releases) - 1:,} would leave only {found.fewest:,} of the values of {column!r} possible "
+                    f"for {found.sentence}, and `differencing_values` requires {least:,}; let changes wait with "
+                    '`differencing="defer"`, coarsen the new release, or release once with '
+                    '`differencing_limit="unlimited"` if nobody has the earlier releases any more'
+                )
 
     def _compared(self, new: Copy) -> Iterator[tuple[_Older, SingledOut]]:
         """Compare the new release with the earlier ones: those with the same columns by the same statements."""
@@ -202,7 +242,8 @@ class Guard:
         if self.found is None:
             return {}
         earlier = {"releases": len(self.earlier), "most_people": max(self.earlier, default=0)}
-        entry = {"differencing": {**self.found.to_dict(), "earlier": earlier}}
+        values = {column: remaining.to_dict() for column, remaining in self.remaining.items()}
+        entry = {"differencing": {**self.found.to_dict(), "earlier": earlier} | ({"values": values} if values else {})}
         return entry | ({"deferred": self.deferred.to_dict()} if self.deferred else {})
 
     def _too_many(self, older: _Older, found: SingledOut) -> DifferencingError:
@@ -285,14 +326,15 @@ def guarded(
     limit: int,
     columns: list[str],
     earlier: Sequence[Past] = (),
+    replaced: Replaced | None = None,
     regions: str | None = None,
-    replaced_regions: str | None = None,
+    classes: str | None = None,
 ) -> Iterator[Guard | None]:
     """Copy the release that is about to be replaced, and the source; None if there is no such release.
 
     `limit`: the maximum number of people to single out. `columns`: of the new release. `earlier`: releases before the
-    one that is replaced. `regions`, `replaced_regions`: the checksums of the regions that placed the rows of the new
-    release and of the replaced one (see `kanon_sql.pipeline.copies.placing_regions`).
+    one that is replaced. `replaced`: of that, its regions and classes. `regions`, `classes`: of the new release (see
+    `kanon_sql.pipeline.copies`).
     """
     if spec.target is None:
         yield None
@@ -310,10 +352,12 @@ def guarded(
         for data in (before, people, *files):
             names += [column.name for column in data.table.columns]
         copying = _Copying.of(tables, spec, before.table, names)
-        replaced = _Older("it", regions=replaced_regions)
-        past_releases = [(replaced, _copied_release(copying, "previous", replaced, before))]
+        known = replaced or Replaced()
+        newest = _Older("it", regions=known.regions, classes=known.classes)
+        past_releases = [(newest, _copied_release(copying, "previous", newest, before))]
         past_releases += [_past_release(copying, past, file) for past, file in zip(earlier, files, strict=True)]
-        yield Guard(limit, copying, past_releases, source, copying.copied("source", people), [before, *files], regions)
+        people_copy = copying.copied("source", people)
+        yield Guard(limit, copying, past_releases, source, people_copy, [before, *files], regions, classes)
 
 
 def _read(tables: Scratch, past: Past) -> Source:
@@ -324,7 +368,7 @@ def _read(tables: Scratch, past: Past) -> Source:
 
 def _past_release(copying: _Copying, past: Past, file: Source) -> _Past:
     remedy = f"; or leave that release out with `differencing_history: {past.number}` if nobody has it any more"
-    older = _Older(f"its release of {past.at}", remedy, past.at, past.regions)
+    older = _Older(f"its release of {past.at}", remedy, past.at, past.regions, past.classes)
     return older, _copied_release(copying, f"earlier {past.number}", older, file, stored=False)
 
 

@@ -87,7 +87,7 @@ class Merger:
         after = self._counted("after", fresh, rows)
         before, *earlier = self._earlier(rows, after)  # the older ones are read where they are
         k, overlapping = max(2, recoding.model.requested_k), isinstance(recoding, LocalRecoding)
-        deferral = Deferral(tables, rows, before, after, recoding.model, k, overlapping)
+        deferral = Deferral(tables, rows, before, after, recoding.model, k, overlapping, self.spec.differencing_values)
         decision = deferral.decide(earlier, all_wait)
         if decision is None:
             return recoding, None

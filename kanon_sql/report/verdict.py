@@ -446,6 +446,14 @@ def _differencing(manifest: Mapping[str, Any]) -> Iterator[Check]:
             "kanon_sql, differencing",
             "" if people == 0 else "Release with `differencing_limit: 0`, or do not release to those with the old one.",
         )
+        for column, values in (compared.get("values") or {}).items():
+            yield Check(
+                f"Values of {column} after intersecting the releases",
+                f"at least {values['required']:,} remain possible for everyone",
+                f"{values['remaining']:,} remain",
+                values["remaining"] >= values["required"],
+                "kanon_sql, differencing_values",
+            )
 
 
 def _stays_a_query(manifest: Mapping[str, Any]) -> Iterator[Check]:

@@ -143,6 +143,22 @@ _TARGETS = (
         ("anonymize",),
         model=ReleaseSpec,
     ),
+    Conflict(
+        "differencing_values",
+        "no differencing_limit",
+        lambda spec: bool(spec.differencing_values) and spec.differencing_limit is None,
+        "`differencing_values` is about comparisons with earlier releases, and none is configured",
+        "set `differencing_limit=0`, or leave out `differencing_values`",
+        ("anonymize",),
+    ),
+    Conflict(
+        "differencing_values",
+        "too little l_diversity",
+        conditions.too_few_values,
+        "`differencing_values` needs {least} values of {column!r} in every class",
+        "set `l_diversity` of the column to {least} or more",
+        ("anonymize",),
+    ),
 )
 _PRIVACY = (
     Conflict(

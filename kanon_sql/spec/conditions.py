@@ -191,6 +191,13 @@ def read_in_two_ways(spec: ReleaseSpec) -> Words | None:
     return None
 
 
+def too_few_values(spec: Spec) -> Words | None:
+    """A column of which more values must remain possible than every class has."""
+    diverse = {column: model.l for column, model in spec.privacy.l_diversity.items()}
+    pairs = spec.differencing_values.items()
+    return _first({"column": column, "least": least} for column, least in pairs if diverse.get(column, 1) < least)
+
+
 def not_compared(spec: ReleaseSpec) -> Words | None:
     """A release that cannot be compared with the one that it replaces, although the spec requires it."""
     if spec.differencing_limit in (None, "unlimited"):

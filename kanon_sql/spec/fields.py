@@ -295,6 +295,12 @@ Levels: TypeAlias = Annotated[
     PlainSerializer(dict, return_type=dict[str, int]),
 ]
 
+LeastValues: TypeAlias = Annotated[
+    Mapping[Text, Annotated[StrictInt, Field(ge=2)]],
+    AfterValidator(MappingProxyType),
+    PlainSerializer(dict, return_type=dict[str, int]),
+]
+
 _NAMES = "a list of column names, as text"
 _FORMAT = "a format such as '%d.%m.%Y' or '%d.%m.%Y %H:%M'"
 _NULL = "a list of texts that stand for a missing value, such as [N/A]"
@@ -683,6 +689,13 @@ class Spec(ReleaseSpec):
         "What happens to changes that would single people out together with an earlier release: they wait until enough "
         "others change with them, or the whole release is refused.",
         "defer",
+    )
+    differencing_values: LeastValues = spec_key(
+        "Minimum number of values of a sensitive column that remain possible for everyone after all compared releases "
+        "are intersected. It needs `l_diversity` of the column, and changes that do not allow it wait.",
+        takes="a mapping such as {disease: 3}",
+        default_factory=dict,
+        validate_default=True,
     )
     deferral_limit: StrictFloat = spec_key(
         "Maximum number of people (rows, without a `unit`) who may wait, as a fraction of those in the release; above "

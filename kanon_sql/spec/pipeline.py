@@ -38,6 +38,7 @@ _NOT_OF_THE_RELEASE = (
     "secret",
     "differencing",
     "differencing_limit",
+    "differencing_values",
     "deferral_limit",
     "deferral_days",
 )

@@ -12,7 +12,7 @@ from kanon_sql.engines.files import file_format, files
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.frequency.frequency_set import check_rows
 from kanon_sql.measure.labelled import kept_population
-from kanon_sql.pipeline.copies import Past
+from kanon_sql.pipeline.copies import Past, Replaced, classes_of
 from kanon_sql.plan.observer import Observer, Phases
 from kanon_sql.plan.plan import Plan, plan_release
 from kanon_sql.plan.preflight import check_spec
@@ -181,13 +181,13 @@ def make_release(
     earlier: Sequence[Past] = (),
     ways: bool = False,
     restored: Past | None = None,
-    replaced_regions: str | None = None,
+    replaced: Replaced | None = None,
 ) -> Release:
     """Create a release of an open source; it becomes visible when the block of `releasing` ends.
 
     `earlier`: older releases that it is compared with, in addition to the one that it replaces. `ways`: whether to look
     for ways out for columns at their top level. `restored`: the last release, to recreate with the changes that waited.
-    `replaced_regions`: the checksum of the regions that placed the rows of the release that is replaced.
+    `replaced`: the release that is replaced, if a pipeline made it.
     """
     phases = phases or Phases()
     observer = replace(observer, phases=phases)
@@ -210,7 +210,7 @@ def make_release(
     observer.stage("Writing the release")
     phases.begin("release")
     with (
-        _guarded(source, plan, earlier, restored, replaced_regions) as guard,
+        _guarded(source, plan, earlier, restored, replaced) as guard,
         perturb.perturbed_source(source.engine, plan.problem.source.table, spec) as shown,
     ):
         recoding = replace(plan.recoding, table=shown)
@@ -251,7 +251,7 @@ def make_release(
 
 
 def _guarded(
-    source: Source, plan: Plan, earlier: Sequence[Past], restored: Past | None, replaced_regions: str | None
+    source: Source, plan: Plan, earlier: Sequence[Past], restored: Past | None, replaced: Replaced | None
 ) -> contextlib.AbstractContextManager[Guard | Restored | None]:
     """The comparison with earlier releases, if `differencing_limit` is set; or the release to recreate."""
     spec = plan.problem.spec
@@ -266,7 +266,19 @@ def _guarded(
     file = plan.kept.regions_file if plan.kept else None
     regions = sha256(file) if file else None
     columns = plan.recoding.columns
-    return guarded(source, spec, spec.differencing_limit, columns, earlier, regions, replaced_regions)
+    classes = regions or _classes(source, plan, replaced)
+    return guarded(source, spec, spec.differencing_limit, columns, earlier, replaced, regions, classes)
+
+
+def _classes(source: Source, plan: Plan, replaced: Replaced | None) -> str | None:
+    """The identifier of the classes of a node, which later releases may have, too; None for a local recoding."""
+    if plan.outcome is None:
+        return None
+    node = dict(zip(plan.problem.columns, plan.outcome.node, strict=True))
+    hierarchies = {name: hierarchy.sha256 for name, hierarchy in plan.problem.hierarchy_sources.items()}
+    types = source.columns or source.types()
+    kept = replaced.classes if replaced and replaced.reused and plan.kept and plan.kept.kept else None
+    return classes_of(node, hierarchies, {name: types[name] for name in node}, kept)
 
 
 def _check_regions(spec: Spec, source: Source) -> None:

@@ -185,6 +185,7 @@ class AnonymizeOptions(RecodingOptions, KeepingOptions, TargetOptions, DecisionO
     target: Mapping[str, Any] | None
     differencing_limit: int | Literal["unlimited"] | None
     differencing: Literal["defer", "refuse"] | None
+    differencing_values: Mapping[str, int] | None
     deferral_limit: float | None
     deferral_days: int | None
 

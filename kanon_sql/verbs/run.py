@@ -28,7 +28,7 @@ from kanon_sql.errors import (
 )
 from kanon_sql.own import digest
 from kanon_sql.pipeline.continuing import forget_regions, settled, without_new_columns
-from kanon_sql.pipeline.copies import History, Past, history_of, replaced_regions
+from kanon_sql.pipeline.copies import History, Past, Replaced, history_of
 from kanon_sql.pipeline.fingerprints import Fingerprints, fingerprints, of_files, of_source, of_tables, of_target
 from kanon_sql.pipeline.memory import Audited, Memory, Notes, alone, notes_of
 from kanon_sql.pipeline.trail import FileTrail, TableTrail, Trail
@@ -308,7 +308,7 @@ def _release_if_changed(
             staging,
             earlier=history.to_compare(spec, state.before),
             restored=history.newest(state.before) if state.restores else None,
-            replaced_regions=replaced_regions(state.before),
+            replaced=Replaced.of(spec, state.before),
         )
         manifest = _manifest(release, scheduled, state, source, staging, started)
         same_rows = _has_same_rows(manifest)
@@ -328,14 +328,12 @@ def _release(
     staging: Staging,
     earlier: Sequence[Past],
     restored: Past | None,
-    replaced_regions: str | None,
+    replaced: Replaced,
 ) -> Release:
     if isinstance(spec, CloakSpec):
         return make_cloaked(source, spec, observer, staging)
     assert isinstance(spec, Spec)
-    return make_release(
-        source, spec, observer, staging, earlier=earlier, restored=restored, replaced_regions=replaced_regions
-    )
+    return make_release(source, spec, observer, staging, earlier=earlier, restored=restored, replaced=replaced)
 
 
 @dataclass(frozen=True)

@@ -704,4 +704,157 @@ _RELEASES = [
     ),
 ]
 
-CASES = [*_CHANGES, *_DECISIONS, *_RELEASES]
+_OLD_SETS, _NEW_SETS = "class older newer way v1", "class choice older way v1"
+_LOOKS = ("class shown v1 release n", [(1, 1, "x", 0, 2), (1, 1, "x", 1, 1), (1, 2, None, 0, 0), (1, 2, None, 1, 1)])
+_COMMON_VALUES = [
+    _case(
+        "shown_counts",
+        "class shown v1 release n",
+        [(1, 1, "x", 0, 3), (1, 1, "x", 1, 1), (1, 2, None, 0, 0), (1, 2, None, 1, 4)],
+        {
+            "rows": ("number class value v1", [(1, 1, 1, "x"), (2, 1, 1, "x"), (3, 1, 2, None)]),
+            "counts": (
+                "release number n",
+                [(0, 1, 1), (0, 2, 2), (0, 3, 0), (1, 1, 0), (1, 2, 1), (1, 3, 4)],
+            ),
+        },
+        value=["v1"],
+    ),
+    _case(
+        "earlier_values",
+        _OLD_SETS,
+        [
+            *[(1, 0, 0, 0, "x"), (1, 0, 0, 0, "y"), (1, 1, 1, 0, "x"), (1, 1, 1, 0, "y"), (1, 1, 1, 0, None)],
+            *[(1, 1, 0, 1, "x"), (1, 1, 0, 2, None)],
+        ],
+        {"shown": _LOOKS, "unmoved": ("class v1 n", [(1, "y", 3)]), "releases": ("release", [(0,), (1,)])},
+        value=["v1"],
+    ),
+    _case(
+        "earlier_common_values",
+        "class v1",
+        [(1, None), (2, "y")],
+        {
+            "sets": (
+                _OLD_SETS,
+                [
+                    *[(1, 0, 0, 0, "x"), (1, 0, 0, 0, None), (1, 1, 0, 2, None), (2, 0, 0, 0, "y"), (3, 0, 0, 0, "x")],
+                    *[(3, 1, 1, 0, "y")],
+                ],
+            )
+        },
+        value=["v1"],
+    ),
+    # By choice 1 a NULL comes, and by choice 4 nothing changes since release 0.
+    _case(
+        "values_by_choice",
+        _NEW_SETS,
+        [
+            *[(1, 1, -1, 0, "x"), (1, 1, -1, 0, None), (1, 1, -1, 0, "y"), (1, 4, -1, 0, "x"), (1, 4, -1, 0, "y")],
+            *[(1, 1, 0, 1, None), (1, 1, 1, 1, "x"), (1, 4, 1, 1, "x"), (1, 4, 1, 2, None)],
+            *[(1, 1, -1, 3, "z"), (1, 4, -1, 3, "z")],
+        ],
+        {
+            "choices": (_CHOICES, [(1, 1, 2), (1, 2, 1), (4, 1, 2), (4, 2, 0)]),
+            "rows": ("number class value v1", [(1, 1, 1, "x"), (2, 1, 2, None)]),
+            "unmoved": ("class v1 n", [(1, "y", 3)]),
+            "shown": _LOOKS,
+            "common": ("class v1", [(1, "z"), (9, "z")]),
+        },
+        value=["v1"],
+    ),
+    # Class 2 has earlier sets without a common value, and class 3 has no earlier sets.
+    _case(
+        "common_values",
+        "class choice v1",
+        [(1, 1, "x"), (1, 1, None), (1, 4, "x"), (3, 1, "y")],
+        {
+            "sets": (
+                _NEW_SETS,
+                [
+                    *[(1, 1, -1, 0, "x"), (1, 1, -1, 0, None), (1, 1, 0, 1, None), (1, 1, 0, 1, "x")],
+                    *[
+                        (1, 1, -1, 3, "x"),
+                        (1, 1, -1, 3, None),
+                        (1, 4, -1, 0, "x"),
+                        (1, 4, -1, 3, "x"),
+                        (1, 4, -1, 3, "y"),
+                    ],
+                    *[(2, 1, -1, 0, "x"), (3, 1, -1, 0, "y")],
+                ],
+            ),
+            "earlier": (_OLD_SETS, [(1, 0, 0, 0, "x"), (1, 1, 1, 0, "x"), (2, 0, 0, 0, "x"), (2, 1, 1, 0, "y")]),
+        },
+        value=["v1"],
+    ),
+    _case(
+        "few_common_values",
+        "class choice",
+        [(1, 2), (2, 1)],
+        {
+            "sets": (
+                _NEW_SETS,
+                [(1, 1, -1, 0, "x"), (1, 2, -1, 0, "x"), (2, 1, 0, 1, "x"), (2, 4, -1, 0, "x"), (3, 1, -1, 3, "x")],
+            ),
+            "common": ("class choice v1", [(1, 1, "x"), (1, 1, None), (1, 2, "x")]),
+        },
+        least=2,
+    ),
+    # p moved before, q moves now, r comes to two classes, and s leaves a class that is closed and came to another.
+    _case(
+        "movers",
+        "person class choice changes",
+        [(1, 1, 1, 0), (1, 2, 4, 0), (2, 1, 1, 1), (2, 2, 4, 1), (4, 2, 4, 0), (4, 3, 5, 1)],
+        {
+            "rows": (
+                "number person class owner",
+                [
+                    *[(1, 1, 1, "p"), (2, 1, 2, "p"), (3, 2, 1, "q"), (4, 2, 2, "q"), (5, 3, 1, "r"), (6, 3, 2, "r")],
+                    *[(7, 4, 2, "s"), (8, 4, 3, "s"), (9, 5, 1, None), (10, 5, 2, None)],
+                ],
+            ),
+            "counts": (
+                "release number n",
+                [
+                    *[
+                        (1, 1, 1),
+                        (0, 1, 0),
+                        (1, 2, 0),
+                        (0, 2, 1),
+                        (1, 3, 1),
+                        (0, 3, 1),
+                        (1, 4, 0),
+                        (0, 4, 0),
+                        (1, 5, 0),
+                    ],
+                    *[(0, 5, 1), (1, 6, 0), (0, 6, 1), (1, 7, 0), (0, 7, 1), (1, 8, 2), (0, 8, 2)],
+                    *[(1, 9, 1), (0, 9, 0), (1, 10, 0), (0, 10, 1)],
+                ],
+            ),
+            "made": ("class choice", [(1, 1), (2, 4), (3, 5)]),
+            "choices": (
+                _CHOICES,
+                [(1, 1, 0), (4, 2, 1), (1, 3, 0), (4, 4, 1), (1, 5, 1), (4, 6, 1), (4, 7, 1), (1, 9, 0), (4, 10, 1)],
+            ),
+        },
+    ),
+    _case(
+        "exposed_movers",
+        "person class changes",
+        [(2, 1, 1), (2, 2, 0), (3, 1, 0), (3, 3, 0)],
+        {
+            "movers": (
+                "person class choice changes",
+                [(1, 1, 1, 1), (1, 4, 5, 0), (2, 1, 1, 1), (2, 2, 1, 0), (3, 1, 1, 0), (3, 3, 1, 0)],
+            ),
+            "common": (
+                "class choice v1",
+                [(1, 1, "x"), (1, 1, None), (2, 1, "x"), (2, 1, "y"), (4, 4, "x"), (4, 4, None), (4, 1, "x")],
+            ),
+        },
+        value=["v1"],
+        least=2,
+    ),
+]
+
+CASES = [*_CHANGES, *_DECISIONS, *_RELEASES, *_COMMON_VALUES]

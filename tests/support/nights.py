@@ -175,3 +175,38 @@ def narrowed(old: Sequence[Row], new: Sequence[Row], people: Sequence[Row], cove
     both = Counter(cells)
     hidden = [cell for cell in cells if all(among[s][cell[s]] >= k for s in (0, 1))]
     return sum(both[cell] < k for cell in hidden)
+
+
+def common_values(nights: Sequence[Sequence[Row]]) -> set[Any] | None:
+    """The values in all that a reader learns of a class: its rows in every night, and what came or left in any two.
+
+    A row: what is shown in the class, the value first. None if the class never has a row.
+    """
+    seen = [Counter(rows) for rows in nights]
+    pairs = [*combinations(seen, 2)]
+    found = [*seen, *(new - old for old, new in pairs), *(old - new for old, new in pairs)]
+    sets = [{row[0] for row in rows} for rows in found if rows]
+    return set.intersection(*sets) if sets else None
+
+
+def possible_values(nights: Sequence[Sequence[Row]], width: int) -> dict[Any, set[Any]]:
+    """What an attacker learns who follows a person through all nights: their values that remain possible.
+
+    The attacker knows on which nights the person is in which class. A row: labels, a value, what else is shown, and the
+    person.
+    """
+    possible: dict[Any, set[Any]] = {}
+    for person in {row[-1] for rows in nights for row in rows}:
+        for class_ in {row[:width] for rows in nights for row in rows if row[-1] == person}:
+            seen = [Counter(row[width:-1] for row in rows if row[:width] == class_) for rows in nights]
+            own = [sum(row[-1] == person and row[:width] == class_ for row in rows) for rows in nights]
+            learned = [rows for rows, number in zip(seen, own, strict=True) if number]
+            for old, new in combinations(range(len(nights)), 2):
+                if own[new] > own[old]:
+                    learned.append(seen[new] - seen[old])
+                if own[new] < own[old]:
+                    learned.append(seen[old] - seen[new])
+            for rows in filter(None, learned):
+                values = {row[0] for row in rows}
+                possible[person] = possible.get(person, values) & values
+    return possible
