@@ -183,7 +183,7 @@ def test_groups_are_created_moved_renamed_and_deleted(client: Any) -> None:
         ({"do": "new", "label": "*"}, "is the label of the top"),
         ({"do": "new", "label": "unknown"}, "There is a group 'unknown' on level 1"),
         ({"do": "new", "label": "cook", "chip": "nurse"}, "'cook' cannot be a group of one"),
-        ({"do": "up"}, "invalid form"),
+        ({"do": "up"}, "Invalid form"),
     ]:
         assert problem in post(client, JOB, "groups", 422, level=1, **form)
     found = client.post(f"hierarchies/{JOB}/find", data={"find": "COO"}).text
