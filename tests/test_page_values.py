@@ -69,6 +69,11 @@ def test_no_value_of_fewer_than_k_is_shown_unless_requested(stays, unit):
         data = client.get("data").text
         assert not [value for value in rare if f"<bdi>{value}</bdi>" in data]
         assert "rare value" in data
+        page.counted()
+        risk = client.get("risk").text
+        assert not [value for value in rare if f"<bdi>{value}</bdi>" in risk or f">{value}</text>" in risk]
+        assert not [value for value in rare if f": unchanged, {value}<" in risk or f" {value} →" in risk]
+        assert "of them rare" in risk
         shown = client.get("columns?rare=yes").text
         assert "Rare values are shown, too" in text_of(shown)
         assert rare & set(cells(shown, "samples"))

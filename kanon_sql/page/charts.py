@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
-from kanon_sql.page.histograms import Bar, DraftHistogram
+from kanon_sql.page.histograms import Bar
 from kanon_sql.report.numbers import figure
 from kanon_sql.report.svg import Element, element, picture, text_width
 from kanon_sql.report.svg import text as svg_text
@@ -18,21 +18,21 @@ Point = tuple[float, float | None, float]  # seconds, score, bound
 _BAR = 120.0  # the width of a loss of 1
 
 
-def histogram(name: str, of: DraftHistogram, k: int, counted: str = "rows") -> str:
+def histogram(name: str, column: str, bars: Sequence[Bar], k: int, counted: str = "rows") -> str:
     """Rows per label, those in classes of fewer than k in the colour of risk: a line per label, or columns if many."""
-    rows = sum(bar.rows for bar in of.bars)
-    at_risk = sum(bar.at_risk(k) for bar in of.bars)
+    rows = sum(bar.rows for bar in bars)
+    at_risk = sum(bar.at_risk(k) for bar in bars)
     groups = f"groups of fewer than {k:,}" + (" people" if counted == "people" else "")
     text = f"{at_risk:,} of {rows:,} rows are in {groups}; the table below has every bar."
-    drawn, high = _lines_of_labels(of, k) if len(of.bars) <= _MOST_LINES else _columns_of_labels(of, k)
-    return picture(name, _WIDE, high, f"Safe and at risk by {of.column}", text, drawn)
+    drawn, high = _lines_of_labels(bars, k) if len(bars) <= _MOST_LINES else _columns_of_labels(bars, k)
+    return picture(name, _WIDE, high, f"Safe and at risk by {column}", text, drawn)
 
 
-def _lines_of_labels(of: DraftHistogram, k: int) -> tuple[list[Element], float]:
+def _lines_of_labels(bars: Sequence[Bar], k: int) -> tuple[list[Element], float]:
     """A line per label: the label, a bar, and its rows."""
-    most = max((bar.rows for bar in of.bars), default=1) or 1
+    most = max((bar.rows for bar in bars), default=1) or 1
     parts: list[Element] = []
-    for place, bar in enumerate(of.bars):
+    for place, bar in enumerate(bars):
         y = place * _LINE
         safe = _LINE_BAR * (bar.rows - bar.at_risk(k)) / most
         risky = _LINE_BAR * bar.at_risk(k) / most
@@ -42,16 +42,16 @@ def _lines_of_labels(of: DraftHistogram, k: int) -> tuple[list[Element], float]:
         if risky:
             parts.append(element("rect", x=_LABEL + safe, y=y + 2, width=max(risky, 0.5), height=_LINE - 5, class_="x"))
         parts.append(label(f"{bar.rows:,}", _LABEL + safe + risky + 5, y + 12))
-    return parts, len(of.bars) * _LINE + 1
+    return parts, len(bars) * _LINE + 1
 
 
-def _columns_of_labels(of: DraftHistogram, k: int) -> tuple[list[Element], float]:
+def _columns_of_labels(bars: Sequence[Bar], k: int) -> tuple[list[Element], float]:
     """A column per label; below, as many labels as there is space for, and at the top the rows of the largest."""
-    most = max((bar.rows for bar in of.bars), default=1) or 1
-    step = _WIDE / len(of.bars)
+    most = max((bar.rows for bar in bars), default=1) or 1
+    step = _WIDE / len(bars)
     gap = min(2.0, step / 4)
     parts: list[Element] = []
-    for place, bar in enumerate(of.bars):
+    for place, bar in enumerate(bars):
         risky = bar.at_risk(k)
         x = place * step
         low = _HIGH * risky / most
@@ -60,19 +60,19 @@ def _columns_of_labels(of: DraftHistogram, k: int) -> tuple[list[Element], float
         parts += _bar("r", x, _TOP + _HIGH - low - high, step - gap, high)
     parts.append(element("line", x1=0, y1=_TOP + _HIGH, x2=_WIDE, y2=_TOP + _HIGH, class_="g"))
     parts.append(label(f"{most:,} rows", 0, 9))
-    longest = max(text_width(_cut(_first(bar), 12), 10) for bar in of.bars)
+    longest = max(text_width(_cut(_first(bar), 12), 10) for bar in bars)
     every = max(1, ceil((longest + 8) / step))
-    for place in range(0, len(of.bars), every):
+    for place in range(0, len(bars), every):
         x = place * step
-        if x + text_width(_cut(_first(of.bars[place]), 12), 10) <= _WIDE - 2:
+        if _first(bars[place]) and x + text_width(_cut(_first(bars[place]), 12), 10) <= _WIDE - 2:
             parts.append(element("line", x1=x + 0.5, y1=_TOP + _HIGH, x2=x + 0.5, y2=_TOP + _HIGH + 4, class_="g"))
-            parts.append(label(_cut(_first(of.bars[place]), 12), x, _TOP + _HIGH + 14))
+            parts.append(label(_cut(_first(bars[place]), 12), x, _TOP + _HIGH + 14))
     return parts, _TOP + _HIGH + 18
 
 
 def _first(bar: Bar) -> str:
-    """The first label of a bar for a stretch of labels."""
-    return bar.label.partition(" to ")[0]
+    """The first label of a bar for a stretch of labels; empty if these are rare."""
+    return "" if bar.label == "rare" else bar.label.partition(" to ")[0]
 
 
 def label(content: str, x: float, y: float, size: float = 10, **attributes: object) -> Element:

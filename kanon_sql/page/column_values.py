@@ -177,5 +177,5 @@ def _level(hierarchy: Hierarchy, level: int, placed: Sequence[tuple[int, int]]) 
 
 def shown(value: Any) -> str:
     """A value as text for display; blank text is shown in quotes."""
-    text = "NULL" if value is None else as_text(value)
+    text = "no value" if value is None else as_text(value)
     return text if text.strip() else repr(text)

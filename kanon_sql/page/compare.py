@@ -11,11 +11,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.loss import METRICS
 from kanon_sql.page.charts import Point, losses, way
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.explore import drawn, exploration
+from kanon_sql.page.histograms import DraftCounts
 from kanon_sql.page.release import start_measuring
 from kanon_sql.page.risk import run_at
 from kanon_sql.page.state import Page, PageResult
@@ -25,6 +26,7 @@ from kanon_sql.report.numbers import figure, models
 from kanon_sql.report.words import listed
 from kanon_sql.spec import DECLARED, in_flow, limit_text
 
+_PATIENCE = 0.5  # seconds that a screen waits for the counts
 SIDES = ("left", "right")
 _LONGEST = 80  # characters of a name
 _NONE = "–"
@@ -96,14 +98,56 @@ def _explored(request: Request, chosen: Sequence[PageResult]) -> dict[str, Any]:
     wanted = request.query_params.get("explore", "")
     number = next((n for n in explorable if n in by_number and wanted in ("", str(n))), next(iter(by_number), None))
     if number is None:
-        return {"exploration": None, "lattice": "", "explorable": []}
+        return {"exploration": None, "lattice": "", "explorable": [], "people": None}
     result = by_number[number]
+    page: Page = request.app.state.page
+    counts = _counts_of(page, result)
     found = exploration(number, result.explored, request.query_params.get("node", ""))
     assert found is not None
+    found = replace(found, samples=_samples(page, result, counts))
     query = "&".join(f"{side}={of_side.number}" for side, of_side in zip(SIDES, chosen, strict=True))
     here = f"{request.scope.get('root_path', '')}/compare?{query}&explore={number}&node="
     lattice = drawn(found, lambda key: f"{here}{key}#explored")
-    return {"exploration": found, "lattice": lattice, "explorable": [n for n in explorable if n in by_number]}
+    return {
+        "exploration": found,
+        "lattice": lattice,
+        "explorable": [n for n in explorable if n in by_number],
+        "people": _people(counts, found.picked.levels, result.draft.k),
+    }
+
+
+def _counts_of(page: Page, result: PageResult) -> DraftCounts | None:
+    """The counts of the current draft, if a result's draft has the same; None while they are counted."""
+    if result.draft.counted_by() != page.draft.counted_by():
+        return None
+    try:
+        return page.counting().result(timeout=_PATIENCE)
+    except (TimeoutError, KanonError):
+        return None
+
+
+def _samples(page: Page, result: PageResult, counts: DraftCounts | None) -> Mapping[str, Sequence[str]]:
+    """A value of every column with its labels, as far as at least k people have them."""
+    if counts is not None:
+        return counts.samples(result.draft.k)
+    try:
+        columns = page.summaries().result(timeout=_PATIENCE).columns
+    except (TimeoutError, KanonError):
+        return {}
+    samples: Mapping[str, Sequence[str]] = result.explored["samples"]
+    return {
+        name: sample
+        for name, sample in samples.items()
+        if name in columns and sample[0] in columns[name].common(result.draft.k)
+    }
+
+
+def _people(counts: DraftCounts | None, levels: Mapping[str, int], k: int) -> int | None:
+    """The people of the smallest released group at these levels; None if rows are counted, or it is unknown."""
+    if counts is None or not counts.of_people:
+        return None
+    sizes = {size for bar in counts.shown(levels).histograms[0].every for size in bar.sizes if size >= k}
+    return min(sizes, default=None)
 
 
 def _chosen(page: Page, request: Request) -> list[PageResult]:

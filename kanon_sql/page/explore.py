@@ -63,8 +63,8 @@ class Exploration:
         for name, level in node.levels.items():
             sample = self.samples.get(name)
             shown = ""
-            if sample and level < len(sample):
-                shown = sample[0] if level == 0 else f"{sample[0]} → {sample[level]}"
+            if sample and level < len(sample) and sample[level]:
+                shown = sample[0] if level == 0 else f"{sample[0]} → {sample[level]}".lstrip()
             yield name, level, shown
 
     @property

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import pairwise
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from kanon_sql import queries
+from kanon_sql.engine import Column
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
@@ -30,6 +30,8 @@ from kanon_sql.privacy import UNIT, Predicate
 from kanon_sql.spec import Spec
 
 MOST_BARS = 40  # of a histogram
+MOST_LABELS = 10_000  # that are kept of a column
+NO_VALUE = "no value"  # the label of NULL
 MOST_CLASSES = 200_000  # that the classes of a few rows are looked up in
 _MOST_TRIED = 200  # values, of which the sample is the first that level 1 changes
 _FIRST_NUMBER = re.compile(r"^[^\d-]{0,2}(-?\d+(?:\.\d+)?)")
@@ -37,10 +39,11 @@ _FIRST_NUMBER = re.compile(r"^[^\d-]{0,2}(-?\d+(?:\.\d+)?)")
 
 @dataclass(frozen=True)
 class Bar:
-    """The rows of one or several labels, by class size."""
+    """The rows of one or several labels, by class size. `people`: those with the label, or its rows without a unit."""
 
     label: str
     sizes: Mapping[int, int]
+    people: int = 0
 
     @property
     def rows(self) -> int:
@@ -54,19 +57,41 @@ class Bar:
 
 @dataclass(frozen=True)
 class DraftHistogram:
-    """The labels of a column on a level, in order: `labels` of them, from the first to the last.
+    """The labels of a column on a level, in order. `numeric`: whether they are numbers or dates, or ranges of these.
 
-    A column with many labels has a bar per stretch of neighbouring labels; a text column has a bar for each of the
-    largest labels, and one for the rest.
+    `every`: a bar per label, or per stretch of neighbouring labels if there are more than `MOST_LABELS`.
     """
 
-    column: str
+    column: Column
     level: int
     height: int
-    bars: tuple[Bar, ...]
+    every: tuple[Bar, ...]
     labels: int
-    first: str
-    last: str
+    numeric: bool
+
+    def rare(self, k: int) -> int:
+        """The number of labels that fewer than k people have."""
+        return sum(bar.people < k and bar.label != NO_VALUE for bar in self.every) if self.is_named else self.labels
+
+    @property
+    def is_named(self) -> bool:
+        """Whether there is a bar per label."""
+        return len(self.every) == self.labels
+
+    def bars(self, k: int, interval_of: Callable[[str], str] | None = None) -> tuple[Bar, ...]:
+        """The bars to draw, at most `MOST_BARS` or one per interval; no label of fewer than k people is in them.
+
+        `interval_of`: the interval that contains a value of the source, if the column has intervals.
+        """
+        if self.numeric and len(self.every) > MOST_BARS:
+            if interval_of is not None and self.level == 0 and self.is_named:
+                return tuple(_intervals(self.every, interval_of))
+            return tuple(_stretches(self.every, k))
+        rare = [bar for bar in self.every if bar.people < k and bar.label != NO_VALUE]
+        frequent = [bar for bar in self.every if bar.people >= k or bar.label == NO_VALUE]
+        bars = _largest(frequent) if len(frequent) > MOST_BARS else frequent
+        pooled = Bar(f"{len(rare):,} rare", _added(bar.sizes for bar in rare))
+        return (*bars, pooled) if rare else tuple(bars)
 
 
 @dataclass(frozen=True)
@@ -80,7 +105,7 @@ class NodeHistograms:
 
     def at_risk(self, k: int) -> int:
         """The rows in classes of fewer than k; every column's histogram has the same number."""
-        return sum(bar.at_risk(k) for bar in self.histograms[0].bars)
+        return sum(bar.at_risk(k) for bar in self.histograms[0].every)
 
     def people_at_risk(self, k: int) -> int:
         """The people with a row in a class of fewer than k."""
@@ -88,7 +113,7 @@ class NodeHistograms:
 
     def smallest(self) -> int:
         """The size of the smallest class."""
-        return min(min(bar.sizes) for bar in self.histograms[0].bars)
+        return min(min(bar.sizes) for bar in self.histograms[0].every)
 
 
 @dataclass
@@ -102,7 +127,8 @@ class DraftCounts:
     size: Predicate
     of_people: bool = False
     _last: NodeHistograms | None = field(default=None, repr=False)
-    _lock: Lock = field(default_factory=Lock, repr=False)
+    _people: dict[tuple[str, int], dict[int, int]] = field(default_factory=dict, repr=False)
+    _lock: RLock = field(default_factory=RLock, repr=False)
 
     @property
     def rows(self) -> int:
@@ -115,14 +141,34 @@ class DraftCounts:
         names = [attribute.column.name for attribute in self.frequency_set.attributes]
         return dict(zip(names, self.frequency_set.heights, strict=True))
 
-    @cached_property
-    def samples(self) -> dict[str, tuple[str, ...]]:
-        """One value of every column with its label on each level; of a value that changes early, if there is one."""
-        return {
-            attribute.column.name: sample(attribute.hierarchy)
-            for attribute in self.frequency_set.attributes
-            if attribute.hierarchy.values
-        }
+    def samples(self, k: int) -> dict[str, tuple[str, ...]]:
+        """One value of every column with its label on each level; of a value that changes early, if there is one.
+
+        Labels of fewer than k people, or rows without a unit, are empty.
+        """
+        with self._lock:
+            attributes = [attribute for attribute in self.frequency_set.attributes if attribute.hierarchy.values]
+            return {attribute.column.name: self._sample(attribute, k) for attribute in attributes}
+
+    def _sample(self, attribute: Attribute, k: int) -> tuple[str, ...]:
+        hierarchy = attribute.hierarchy
+        for level in range(hierarchy.height):
+            people = self._people_of(attribute, level)
+            frequent = {code for code, size in people.items() if size >= k}
+            rows = [row for row, code in enumerate(hierarchy.codes(level)) if code in frequent]
+            if rows:
+                return ("",) * level + sample(hierarchy, rows)[level:]
+        return ("",) * hierarchy.height + (STAR,)
+
+    def _people_of(self, attribute: Attribute, level: int) -> dict[int, int]:
+        """The people, or rows without a unit, by the code of their label."""
+        key_of = attribute.column.name, level
+        if key_of not in self._people:
+            counted = self.frequency_set
+            column = attribute.coded.code_column(level)
+            found = counted.tables.rows("page/classes", frequency_set=counted.relation, levels=[column], size=self.size)
+            self._people[key_of] = {int(code): int(size or 0) for code, _, size in found}
+        return self._people[key_of]
 
     def shown(self, levels: Mapping[str, int]) -> NodeHistograms:
         """The histograms of a node. Missing levels are 0; a level that is too high is the top."""
@@ -163,7 +209,7 @@ class DraftCounts:
         histograms = []
         for (attribute, level), column in zip(pairs, columns, strict=True):
             rows = tables.rows("page/label_sizes", classes=classes, label=[column])
-            histograms.append(_histogram(attribute, level, rows))
+            histograms.append(_histogram(attribute, level, rows, self._people_of(attribute, level)))
         people = None
         if self.of_people:
             found = tables.rows("page/people_sizes", frequency_set=counted.relation, levels=columns, unit=[UNIT])
@@ -187,66 +233,89 @@ def counted(source: Source, spec: Spec, observer: Observer) -> DraftCounts:
     return DraftCounts(replace(counts, tables=Scratch(database, "page")), model.size, model.unit is not None)
 
 
-def _histogram(attribute: Attribute, level: int, rows: Iterable[Sequence[Any]]) -> DraftHistogram:
-    """The bars of a column: one per label, or for many labels one per stretch, or one for each of the largest."""
+def _histogram(
+    attribute: Attribute, level: int, rows: Iterable[Sequence[Any]], people: Mapping[int, int]
+) -> DraftHistogram:
+    """The labels of a column with their rows, in order."""
     sizes: dict[int, dict[int, int]] = {}
     for code, size, n in rows:
         sizes.setdefault(int(code), {})[int(size)] = int(n)
     labels = attribute.hierarchy.distinct_labels(level)
-    named = _in_order([(_label(labels[code]), sizes[code]) for code in sorted(sizes)])
-    if len(named) <= MOST_BARS:
-        bars = [Bar(label, rows) for label, rows in named]
-    elif attribute.column.kind in ("text", "boolean", "other"):
-        bars = _largest(named)
-    else:
-        bars = _stretches(named)
-    return DraftHistogram(
-        attribute.column.name, level, attribute.hierarchy.height, tuple(bars), len(named), named[0][0], named[-1][0]
-    )
+    bars = [Bar(_label(labels[code]), sizes[code], people.get(code, 0)) for code in sorted(sizes)]
+    every, ordered = _in_order(bars)
+    numeric = ordered or attribute.column.kind not in ("text", "boolean", "other")
+    if len(every) > MOST_LABELS:
+        every = [Bar("", _added(bar.sizes for bar in part)) for part in _parts(every, MOST_LABELS // 10)]
+    return DraftHistogram(attribute.column, level, attribute.hierarchy.height, tuple(every), len(bars), numeric)
 
 
-def _in_order(named: list[tuple[str, dict[int, int]]]) -> list[tuple[str, dict[int, int]]]:
-    """The labels by the number that they begin with, if all do, except NULL and *, which come last.
+def _in_order(bars: list[Bar]) -> tuple[list[Bar], bool]:
+    """The labels by the number that they begin with, if nearly all do, and whether they are; others come last.
 
-    >>> [label for label, _ in _in_order([("[100, 200)", {}), ("*", {}), ("[20, 30)", {})])]
+    >>> [bar.label for bar in _in_order([Bar(label, {}) for label in ("[100, 200)", "*", "[20, 30)")])[0]]
     ['[20, 30)', '[100, 200)', '*']
     """
-    numbers = [_FIRST_NUMBER.match(label) for label, _ in named]
-    if not all(number or label in ("NULL", STAR) for (label, _), number in zip(named, numbers, strict=True)):
-        return named
-    keys = [(number is None, float(number[1]) if number else 0.0) for number in numbers]
-    return [named[place] for place in sorted(range(len(named)), key=lambda place: keys[place])]
-
-
-def sample(hierarchy: Hierarchy) -> tuple[str, ...]:
-    """A value and its labels, level by level; of a value that changes early, if there is one."""
-    levels = [hierarchy.labels(level) for level in range(hierarchy.height + 1)]
-    middle = len(hierarchy.values) // 2
-    tried = range(middle, min(len(hierarchy.values), middle + _MOST_TRIED))
-    row = next(
-        (row for row in tried if levels[0][row] is not None and as_text(levels[0][row]) != levels[1][row]), middle
+    numbers = [_FIRST_NUMBER.match(bar.label) for bar in bars]
+    others = sum(
+        number is None and bar.label not in (NO_VALUE, STAR) for bar, number in zip(bars, numbers, strict=True)
     )
+    if not any(numbers) or others > len(bars) // 10:
+        return bars, False
+    keys = [(number is None, float(number[1]) if number else 0.0) for number in numbers]
+    return [bars[place] for place in sorted(range(len(bars)), key=lambda place: keys[place])], True
+
+
+def sample(hierarchy: Hierarchy, rows: Sequence[int]) -> tuple[str, ...]:
+    """A value and its labels, level by level: of these rows one in the middle that changes early, if there is one."""
+    levels = [hierarchy.labels(level) for level in range(hierarchy.height + 1)]
+    middle = rows[len(rows) // 2 :]
+    changing = (row for row in middle[:_MOST_TRIED] if _changes(levels, row))
+    row = next(changing, middle[0])
     return tuple(_label(level[row]) for level in levels)
 
 
+def _changes(levels: Sequence[Sequence[Any]], row: int) -> bool:
+    """Whether level 1 changes a value."""
+    return levels[0][row] is not None and as_text(levels[0][row]) != levels[1][row]
+
+
 def _label(value: Any) -> str:
-    return "NULL" if value is None else as_text(value)
+    return NO_VALUE if value is None else as_text(value)
 
 
-def _largest(named: Sequence[tuple[str, dict[int, int]]]) -> list[Bar]:
+def _largest(bars: Sequence[Bar]) -> list[Bar]:
     """The labels with most rows, and one bar for the rest."""
-    by_rows = sorted(range(len(named)), key=lambda place: -sum(named[place][1].values()))
+    by_rows = sorted(range(len(bars)), key=lambda place: -bars[place].rows)
     first = sorted(by_rows[: MOST_BARS - 1])
     rest = by_rows[MOST_BARS - 1 :]
-    rest_bar = Bar(f"{len(rest):,} others", _added(named[place][1] for place in rest))
-    return [*(Bar(*named[place]) for place in first), rest_bar]
+    return [
+        *(bars[place] for place in first),
+        Bar(f"{len(rest):,} others", _added(bars[place].sizes for place in rest)),
+    ]
 
 
-def _stretches(named: Sequence[tuple[str, dict[int, int]]]) -> list[Bar]:
-    """Neighbouring labels in `MOST_BARS` stretches."""
-    cuts = [len(named) * place // MOST_BARS for place in range(MOST_BARS + 1)]
-    parts = [named[first:last] for first, last in pairwise(cuts)]
-    return [Bar(_from_to(part[0][0], part[-1][0]), _added(sizes for _, sizes in part)) for part in parts]
+def _intervals(bars: Sequence[Bar], interval_of: Callable[[str], str]) -> Iterator[Bar]:
+    """The values by the interval that contains them; values in no interval are together."""
+    inside: dict[str, list[Mapping[int, int]]] = {}
+    for bar in bars:
+        inside.setdefault(NO_VALUE if bar.label == NO_VALUE else interval_of(bar.label), []).append(bar.sizes)
+    for last in (NO_VALUE, ""):
+        if last in inside:
+            inside[last] = inside.pop(last)
+    for text, sizes in inside.items():
+        yield Bar(text or "others", _added(sizes))
+
+
+def _stretches(bars: Sequence[Bar], k: int) -> Iterator[Bar]:
+    """Neighbouring labels in `MOST_BARS` stretches, from the first to the last label that k people have."""
+    for part in _parts(bars, MOST_BARS):
+        frequent = [bar.label for bar in part if bar.people >= k]
+        yield Bar(_from_to(frequent[0], frequent[-1]) if frequent else "rare", _added(bar.sizes for bar in part))
+
+
+def _parts(bars: Sequence[Bar], number: int) -> Iterator[Sequence[Bar]]:
+    cuts = [len(bars) * place // number for place in range(number + 1)]
+    return (bars[first:last] for first, last in pairwise(cuts))
 
 
 def _from_to(first: str, last: str) -> str:

@@ -70,7 +70,11 @@ def explored(plan: Plan, seconds: float = SECONDS) -> dict[str, Any] | None:
         "rows": problem.costs.rows,
         "may_suppress": problem.may_suppress,
         "nodes": found,
-        "samples": {a.column.name: sample(a.hierarchy) for a in problem.frequency_set.attributes if a.hierarchy.values},
+        "samples": {
+            attribute.column.name: sample(attribute.hierarchy, range(len(attribute.hierarchy.values)))
+            for attribute in problem.frequency_set.attributes
+            if attribute.hierarchy.values
+        },
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -25,11 +26,13 @@ MOST_K = 100  # of the slider; the field next to it takes any k
 
 def show(request: Request, problem: str = "") -> Response:
     """The slider, the levels, and a histogram per column."""
-    return rendered(request, "risk", problem, most=MOST_K, **_content(request.app.state.page))
+    rare = request.query_params.get("rare") == "yes"
+    return rendered(request, "risk", problem, most=MOST_K, rare=rare, **_content(request.app.state.page, rare))
 
 
-def _content(page: Page) -> dict[str, Any]:
+def _content(page: Page, rare: bool) -> dict[str, Any]:
     draft = page.draft
+    least = 1 if rare else draft.k
     nothing: dict[str, Any] = {"seen": None, "missing": "", "tiles": [], "drawn": [], "allowed": 0, "samples": {}}
     nothing["last"] = page.results[-1] if page.results else None
     try:
@@ -40,9 +43,29 @@ def _content(page: Page) -> dict[str, Any]:
         return {**nothing, "missing": str(error)}
     seen = counts.shown(draft.levels)
     counted = "people" if counts.of_people else "rows"
-    drawn = [(column, histogram(f"h{place}", column, draft.k, counted)) for place, column in enumerate(seen.histograms)]
+    drawn = []
+    for place, column in enumerate(seen.histograms):
+        name = column.column.name
+        bars = column.bars(least, _intervals(page, name, least))
+        drawn.append((column, bars, column.rare(least), histogram(f"h{place}", name, bars, draft.k, counted)))
     tiles = _tiles(page, counts, seen)
-    return {**nothing, "seen": seen, "tiles": tiles, "drawn": drawn, "samples": counts.samples} | _allowed(page, seen)
+    return {
+        **nothing,
+        "seen": seen,
+        "tiles": tiles,
+        "drawn": drawn,
+        "samples": counts.samples(least),
+        **_allowed(page, seen),
+    }
+
+
+def _intervals(page: Page, name: str, k: int) -> Callable[[Any], str] | None:
+    """What finds the interval of a value; None for a column without intervals, or while they are counted."""
+    try:
+        summary = page.summaries().result(timeout=0).columns.get(name)
+    except (TimeoutError, KanonError):
+        return None
+    return summary.intervals_of(k) if summary and summary.intervals else None
 
 
 def _tiles(page: Page, counts: DraftCounts, seen: NodeHistograms) -> list[tuple[float | int, str]]:
@@ -83,7 +106,7 @@ def move(request: Request, form: FormData) -> Response:
         return replace(draft, levels=levels)
 
     request.app.state.page.change(edit)
-    return shown(request, "risk")
+    return _back(request)
 
 
 @changing(show)
@@ -93,7 +116,11 @@ def release(request: Request, _: FormData) -> Response:
     heights = page.counted().heights
     levels = {name: min(page.draft.levels.get(name, 0), height) for name, height in heights.items()}
     run_at(page, page.draft, levels)
-    return shown(request, "risk")
+    return _back(request)
+
+
+def _back(request: Request) -> Response:
+    return shown(request, "risk", **({"rare": "yes"} if request.query_params.get("rare") == "yes" else {}))
 
 
 def run_at(page: Page, draft: Draft, levels: dict[str, int]) -> None:
@@ -110,7 +137,7 @@ def run_at(page: Page, draft: Draft, levels: dict[str, int]) -> None:
 def stop(request: Request, form: FormData) -> Response:
     """Stop the run of the chosen levels."""
     request.app.state.page.stop(keep=form.get("how") != "end")
-    return shown(request, "risk")
+    return _back(request)
 
 
 ROUTES = [

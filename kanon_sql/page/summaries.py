@@ -6,9 +6,9 @@ people, and the page is shown in offices.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from math import floor, isfinite, log10, sqrt
 from typing import Any
 
@@ -121,14 +121,27 @@ class ColumnSummary:
 
     def interval_of(self, value: Any, k: int) -> str:
         """The interval with at least k people that contains a value; empty without one."""
-        try:
-            place = value.year * 12 + value.month - 1 if self.column.kind in _DATES else float(value)
-        except (AttributeError, TypeError, ValueError):
+        return self.intervals_of(k)(value)
+
+    def intervals_of(self, k: int) -> Callable[[Any], str]:
+        """Find the interval with at least k people that contains a value, or the text of one; empty without one."""
+        named = [(part, self._interval(part)) for part in merged(self.intervals, k, self.people)]
+
+        def find(value: Any) -> str:
+            try:
+                if self.column.kind in _DATES:
+                    day = datetime.fromisoformat(value) if isinstance(value, str) else value
+                    place = day.year * 12 + day.month - 1
+                else:
+                    place = float(value)
+            except (AttributeError, TypeError, ValueError):
+                return ""
+            for part, text in named:
+                if (part.low is None or part.low <= place) and (part.high is None or place < part.high):
+                    return text
             return ""
-        for part in merged(self.intervals, k, self.people):
-            if (part.low is None or part.low <= place) and (part.high is None or place < part.high):
-                return self._interval(part)
-        return ""
+
+        return find
 
     def days(self, k: int) -> tuple[str, str] | None:
         """The first and the last day of the intervals of a column of dates."""
