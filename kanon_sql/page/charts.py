@@ -13,7 +13,8 @@ from kanon_sql.report.svg import text as svg_text
 _WIDE, _HIGH = 320.0, 90.0
 _TOP = 14.0  # space for the scale of a chart of columns
 _MOST_LINES, _LINE = 16, 17.0  # labels with a line each, and the height of a line
-_LABEL, _LINE_BAR = 94.0, 170.0  # the width of the labels, and of the longest bar
+_MOST_LETTERS = 24  # of a label
+_LEAST_LABEL, _MOST_LABEL, _NUMBER = 94.0, 150.0, 56.0  # the width of the labels of lines, and of their rows
 Point = tuple[float, float | None, float]  # seconds, score, bound
 _BAR = 120.0  # the width of a loss of 1
 
@@ -32,16 +33,19 @@ def _lines_of_labels(bars: Sequence[Bar], k: int) -> tuple[list[Element], float]
     """A line per label: the label, a bar, and its rows."""
     most = max((bar.rows for bar in bars), default=1) or 1
     parts: list[Element] = []
+    longest = max(text_width(_cut(bar.label, _MOST_LETTERS), 10) for bar in bars)
+    start = min(max(longest + 8, _LEAST_LABEL), _MOST_LABEL)
+    wide = _WIDE - start - _NUMBER
     for place, bar in enumerate(bars):
         y = place * _LINE
-        safe = _LINE_BAR * (bar.rows - bar.at_risk(k)) / most
-        risky = _LINE_BAR * bar.at_risk(k) / most
-        parts.append(label(_cut(bar.label, 15), 0, y + 12))
+        safe = wide * (bar.rows - bar.at_risk(k)) / most
+        risky = wide * bar.at_risk(k) / most
+        parts.append(label(_cut(bar.label, _MOST_LETTERS), 0, y + 12))
         if safe:
-            parts.append(element("rect", x=_LABEL, y=y + 2, width=max(safe, 0.5), height=_LINE - 5, class_="r"))
+            parts.append(element("rect", x=start, y=y + 2, width=max(safe, 0.5), height=_LINE - 5, class_="r"))
         if risky:
-            parts.append(element("rect", x=_LABEL + safe, y=y + 2, width=max(risky, 0.5), height=_LINE - 5, class_="x"))
-        parts.append(label(f"{bar.rows:,}", _LABEL + safe + risky + 5, y + 12))
+            parts.append(element("rect", x=start + safe, y=y + 2, width=max(risky, 0.5), height=_LINE - 5, class_="x"))
+        parts.append(label(f"{bar.rows:,}", start + safe + risky + 5, y + 12))
     return parts, len(bars) * _LINE + 1
 
 
