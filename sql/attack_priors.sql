@@ -2,10 +2,10 @@
 
 -- name: beliefs
 -- Compute for every target whether a value is certain with and without priors, and how much more probable the likeliest value is with them.
--- columns: target, told (certain with priors), alone (without them; each 1 or 0, and 0 if another value is right), gain
+-- columns: target, certain (with priors), alone (without them; each 1 or 0, and 0 if another value is right), gain
 SELECT
   v.target,
-  MAX(CASE WHEN v.posterior >= $certain THEN v.may_be ELSE 0 END) AS told,
+  MAX(CASE WHEN v.posterior >= $certain THEN v.may_be ELSE 0 END) AS certain,
   MAX(CASE WHEN v.prior >= $certain THEN v.may_be ELSE 0 END) AS alone,
   COALESCE(MAX(v.posterior), MAX(v.prior)) - MAX(v.prior) AS gain
 FROM (
@@ -23,10 +23,10 @@ GROUP BY v.target;
 
 -- name: believed
 -- Count the targets whose value is certain with priors, and the classes that these targets match.
--- columns: told, classes, alone (certain without priors), worst, mean (gain)
+-- columns: certain, classes, alone (certain without priors), worst, mean (gain)
 SELECT
-  COALESCE(SUM(b.told), 0) AS told,
-  (SELECT COUNT(DISTINCT f.class) FROM $fits AS f JOIN $beliefs AS c ON c.target = f.target WHERE c.told = 1) AS classes,
+  COALESCE(SUM(b.certain), 0) AS certain,
+  (SELECT COUNT(DISTINCT f.class) FROM $fits AS f JOIN $beliefs AS c ON c.target = f.target WHERE c.certain = 1) AS classes,
   COALESCE(SUM(b.alone), 0) AS alone,
   MAX(b.gain) AS worst,
   AVG(b.gain) AS mean

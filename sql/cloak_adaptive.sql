@@ -38,7 +38,7 @@ FROM (
     -- partitioned by quadrants of a coarse level, so that no sort needs all leaves in memory
     WINDOW near AS (PARTITION BY key >> (2 * ($depth - $coarse)) ORDER BY key, unit)
   ) AS compared
-) AS told
+) AS measured
 WINDOW near AS (
   PARTITION BY key >> (2 * ($depth - $coarse)) ORDER BY key, unit ROWS BETWEEN $others PRECEDING AND CURRENT ROW
 );

@@ -26,7 +26,7 @@ FROM (
       COALESCE(ISFINITE(t), FALSE) AS has_time
     FROM $points
   ) AS seen
-) AS told;
+) AS classified;
 
 -- name: own
 -- Count the rows with invalid tolerances, and those whose own k is invalid.

@@ -92,7 +92,7 @@ FROM (
       ) AS stacked
     ) AS placed
     GROUP BY row, x_min, y_min
-  ) AS told
+  ) AS ranked
 ) AS counted;
 
 -- name: visits

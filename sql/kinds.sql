@@ -63,7 +63,7 @@ GROUP BY $names, $value;
 SELECT $names, ROW_NUMBER() OVER (ORDER BY $names) AS _kind FROM $valued AS valued GROUP BY $names HAVING COUNT(*) > 1;
 
 -- name: of_rows
--- Merge the classes with the same single value and the same rows; the classes with several values stay as they are.
+-- Merge the classes with the same single value and the same rows; the classes with several values do not change.
 -- columns: _kind, the value, n (rows of the value in a class), _rows (the same), _weight (classes of this kind)
 SELECT
   COALESCE(merged._kind, -ROW_NUMBER() OVER ()) AS _kind, $value, merged.n, merged.n AS _rows, merged._weight
@@ -84,7 +84,7 @@ FROM (
 GROUP BY pairs._kind;
 
 -- name: of_people
--- Merge the classes with the same single value, people and rows; the classes with several values stay as they are.
+-- Merge the classes with the same single value, people and rows; the classes with several values do not change.
 -- columns: _kind, the value, n (people with the value in a class), _rows, _people (of a class), _weight (classes of this kind)
 SELECT
   COALESCE(merged._kind, -ROW_NUMBER() OVER ()) AS _kind, $value, merged.n, merged._rows, merged._people, merged._weight

@@ -28,10 +28,10 @@ SELECT v.value, CAST(ROW_NUMBER() OVER () AS INTEGER) AS code_0
 FROM (SELECT $column AS value FROM $tuples AS t GROUP BY $column) AS v
 WHERE NOT v.value IS NULL;
 
--- name: beside
+-- name: value_pairs
 -- Count the rows with each pair of values of two quasi-identifiers.
--- columns: value, beside, n (rows)
-SELECT $column AS value, $other AS beside, SUM(t.n) AS n FROM $tuples AS t GROUP BY $column, $other;
+-- columns: value, other, n (rows)
+SELECT $column AS value, $other AS other, SUM(t.n) AS n FROM $tuples AS t GROUP BY $column, $other;
 
 -- name: people
 -- Count the people by the value of a column.

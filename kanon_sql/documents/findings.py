@@ -139,7 +139,7 @@ _KNOWN = closed(
         "measured": (COUNT, "How many of them were measured: all, or a random sample."),
         "partly": (COUNT, "How many of these have more rows than were combined, so that their risk can be higher."),
         "singled_out": (COUNT, "Measured people whose rows leave no other candidate."),
-        "share": (or_null(SHARE), "Their share of the measured people; null if nobody could be measured."),
+        "share": (or_null(SHARE), "Their share of the measured people; null if no one could be measured."),
         "interval": (or_null(_INTERVAL), "Its 95 % interval; null if all people were measured."),
         "highest": (or_null(SHARE), "The highest risk: one divided by the fewest candidates."),
         "mean": (or_null(SHARE), "The mean risk of the measured people."),

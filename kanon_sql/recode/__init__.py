@@ -49,9 +49,7 @@ _ALL: tuple[Recoder, ...] = (
         "like mondrian, but rows equal to the median go to both sides",
         ranges=True,
     ),
-    Recoder(
-        "prioprivacy", prioprivacy, "rows that are safe stay as they are; the least important attributes change first"
-    ),
+    Recoder("prioprivacy", prioprivacy, "safe rows do not change; the least important attributes change first"),
     Recoder(
         "kaca",
         kaca,

@@ -1,4 +1,4 @@
-"""A release that keeps rows of the release before it, and leaves out rows of its own that wait for more changes."""
+"""A release that keeps rows of the previous release, and leaves out new rows that wait for more changes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kanon_sql.release.pieces import Piece
 
 @dataclass(frozen=True)
 class MergedRows:
-    """The rows that a recoding releases instead of those of its own query, in the engine of its source.
+    """The rows that a recoding releases instead of its query's, in the engine of its source.
 
     `relation`: with a unit, also with the digest of every row's owner, in the column of the unit.
     `shown_people`: the people whom the recoding's own query shows. `notes`: private companions of the release about the

@@ -189,7 +189,7 @@ def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, stag
     if not summary.holds and recoding.merged:
         raise VerificationError(
             f"the release with changes that wait would have {_unsafe(summary)}; nothing was released; use "
-            "`node='search'` or a coarser node, or release once with `differencing_limit='unlimited'` if nobody has "
+            "`node='search'` or a coarser node, or release once with `differencing_limit='unlimited'` if no one has "
             "the earlier releases any more"
         )
     if not summary.holds:

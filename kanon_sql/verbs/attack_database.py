@@ -1,4 +1,4 @@
-"""Attack the released tables of a database, or measure the risk of its own tables."""
+"""Attack the released tables of a database, or measure the risk of the source's tables."""
 
 from __future__ import annotations
 

@@ -498,7 +498,7 @@ class _RelatedColumns:
 
     def _contingency(self, values: list[Any], other: str) -> tuple[Sequence[Any], Counts]:
         rows = self.tables.rows(
-            "profile/beside",
+            "profile/value_pairs",
             column=[self.stems[self.column]],
             other=[self.stems[other]],
             tuples=self.tables["tuples"],

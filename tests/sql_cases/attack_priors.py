@@ -19,7 +19,9 @@ _WEIGHTS = relation(
     value="VARCHAR",
     weight="FLOAT8",
 )
-_BELIEFS = relation("beliefs", "target told alone gain", (7, 1, 0, 0.25), (8, 1, 1, 0.5), (9, 0, 1, 0.0), gain="FLOAT8")
+_BELIEFS = relation(
+    "beliefs", "target certain alone gain", (7, 1, 0, 0.25), (8, 1, 1, 0.5), (9, 0, 1, 0.0), gain="FLOAT8"
+)
 _SHARES = relation(
     "shares",
     "row_id value share",
@@ -74,14 +76,14 @@ CASES = [
     Case(  # 7: b of 60 to 3; 8: b alone, but another is right; 9: nothing is left, and one was certain
         "attack_priors/beliefs",
         {**{name: Relation(name) for name in ("records", "weights", "truths")}, "certain": 0.9},
-        ["target", "told", "alone", "gain"],
+        ["target", "certain", "alone", "gain"],
         [(7, 1, 0, 60 / 63 - 3 / 4), (8, 0, 0, 0.5), (9, 0, 1, 0.0)],
         {**_RECORDS, **_WEIGHTS, **relation("truths", "target value", (8, "=a"), (9, "=a"), value="VARCHAR")},
     ),
     Case(
         "attack_priors/believed",
         {"beliefs": Relation("beliefs"), "fits": Relation("fits")},
-        ["told", "classes", "alone", "worst", "mean"],
+        ["certain", "classes", "alone", "worst", "mean"],
         [(2, 2, 2, 0.5, 0.25)],
         {**_FITS, **_BELIEFS},
     ),

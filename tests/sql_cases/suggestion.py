@@ -12,9 +12,9 @@ CASES = [
         PEOPLE,
     ),
     Case(
-        "profile/beside",
+        "profile/value_pairs",
         {"column": ["job"], "other": ['a "zip"'], "tuples": Relation("odd tuples")},
-        ["value", "beside", "n"],
+        ["value", "other", "n"],
         [("a", "1", 5), (None, "1", 4), ("b", None, 8)],
         {
             "odd tuples": (
