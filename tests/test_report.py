@@ -627,7 +627,7 @@ def test_uniqueness_of_people_is_counted_in_the_source_and_rounded() -> None:
     assert "some people are unique, too few" in text.lower()
     (known,) = (report.figures.several_rows or {})["known"]
     assert (known["rows"], known["complete"], known["measured"]) == (2, True, None)
-    assert "An attacker who knows two rows of a person, by the groups that they are in: none" in text
+    assert "An attacker who has two rows of a person, by the groups that they are in: none" in text
     assert "No column of the release shows which rows belong to one person." in text
     assert "none of the people with two rows or more is the only one" in report.form("iso27559")
     assert "No column shows which rows belong to one person." in report.form("wp216")

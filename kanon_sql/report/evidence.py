@@ -1,4 +1,4 @@
-"""The sections of evidence that a board asks for; each says what was measured, or how to measure it."""
+"""The sections of evidence that a board asks for; with the measurements, or how to take them."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _exact(manifest: Manifest, figures: Figures) -> Section:
 
 
 def _several_rows(manifest: Manifest, figures: Figures) -> Section:
-    """An attacker who knows two or three rows of a person: how many people have rows in all of their groups."""
+    """An attacker who has two or three rows of a person: how many people have rows in all of their groups."""
     title = "Several rows of one person"
     unit = manifest.get("unit")
     if not unit:
@@ -99,7 +99,7 @@ def _several_rows(manifest: Manifest, figures: Figures) -> Section:
             title,
             (
                 mean,
-                "Not measured: an attacker who knows several rows of a person, and so can combine groups. `kanon risk` "
+                "Not measured: an attacker who has several rows of a person, and so can combine groups. `kanon risk` "
                 "with `--release` measures it if the source is the one that was released.",
             ),
             measured=False,
@@ -108,9 +108,9 @@ def _several_rows(manifest: Manifest, figures: Figures) -> Section:
 
 
 def _known_rows(risk: Mapping[str, Any]) -> str:
-    """The risk of a number of known rows, those of every person that are worst for them."""
+    """The risk if an attacker has a number of rows: the worst ones of every person."""
     number = _NUMBERS[risk["rows"]]
-    start = f"An attacker who knows {number} rows of a person, by the groups that they are in:"
+    start = f"An attacker who has {number} rows of a person, by the groups that they are in:"
     if risk["mean"] is None:
         return f"{start} not measured, because the groups are too large to compare all of their people."
     whom = f"people with {number} rows or more"

@@ -85,7 +85,7 @@ def _singled_out(manifest: Mapping[str, Any], figures: Mapping[str, Any]) -> lis
 
 
 def _linked(manifest: Mapping[str, Any], figures: Mapping[str, Any]) -> list[tuple[bool, str]]:
-    """Who is singled out by comparing the release with earlier ones, and by several known rows."""
+    """Who is singled out by comparing the release with earlier ones, and by several rows."""
     found = []
     compared = manifest.get("differencing") or (manifest.get("run") or {}).get("singled_out")
     if compared:

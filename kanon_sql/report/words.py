@@ -261,16 +261,16 @@ def _by_groups(manifest: Manifest, figures: Mapping[str, Any]) -> list[tuple[str
 
 
 def _by_several_rows(figures: Mapping[str, Any]) -> list[tuple[str, float, str]]:
-    """The risk by two known rows of a person, if the release shows which rows belong together."""
+    """The risk by two rows of a person, if the release shows which rows belong together."""
     several = figures.get("several_rows") or {}
-    known = next((known for known in several.get("known") or () if known["highest"]), None)
-    if known is None or not several["linked_by"]:
+    risk = next((risk for risk in several.get("known") or () if risk["highest"]), None)
+    if risk is None or not several["linked_by"]:
         return []
     sentence = (
-        f"{listed(several['linked_by'], 4)} links the rows of a person: by the groups of two known rows, 1 guess in "
-        f"{1 / known['highest']:,.4g} finds all of them."
+        f"{listed(several['linked_by'], 4)} links the rows of a person: by the groups of two rows, 1 guess in "
+        f"{1 / risk['highest']:,.4g} finds all of them."
     )
-    return [("Several rows of a person", known["highest"], sentence)]
+    return [("Several rows of a person", risk["highest"], sentence)]
 
 
 def _by_attacks(attacks: Sequence[Row], exact: Sequence[str]) -> list[tuple[str, float, str]]:
