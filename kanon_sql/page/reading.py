@@ -9,6 +9,7 @@ from typing import Any
 
 from kanon_sql.engines.headers import csv_head, first_row, parted, separators
 from kanon_sql.errors import KanonError
+from kanon_sql.report.words import date_letters
 from kanon_sql.spec import READING
 
 DECIMALS = {"": "Detected", ".": "Point: 1.5", ",": "Comma: 1,5"}
@@ -38,18 +39,6 @@ def date_format(text: str) -> str:
     for word, code in _WORDS:
         text = re.sub(word, code, text)
     return text
-
-
-def date_letters(code: str) -> str:
-    """A format of dates in letters, if it has only common parts.
-
-    >>> date_letters("%d.%m.%Y %H:%M"), date_letters("%b %d")
-    ('dd.mm.yyyy hh:mm', '%b %d')
-    """
-    text = code
-    for part, letters in {"%Y": "yyyy", "%y": "yy", "%m": "mm", "%d": "dd", "%H": "hh", "%M": "mm", "%S": "ss"}.items():
-        text = text.replace(part, letters)
-    return code if "%" in text else text
 
 
 def delimiters(path: Path | None, texts: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from kanon_sql.page.draft import Draft
-from kanon_sql.page.reading import date_letters
+from kanon_sql.report.words import date_letters
 
 # What a key of a spec, or an option of the same name, is called on the page.
 FIELDS = {

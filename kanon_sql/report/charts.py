@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Any
 
 from kanon_sql.report.numbers import figure
-from kanon_sql.report.svg import Element, clean, element, picture, shortened
+from kanon_sql.report.svg import Element, clean, element, picture, shortened, text_width
 
 Row = Mapping[str, Any]
 _WIDE = 720
@@ -84,13 +84,14 @@ def bins(name: str, column: str, rows: Sequence[Row], of_source: int, of_release
     """A column's distribution: per bin the release's bar inside the source's, and both shares."""
     shares = [(row["source"] / of_source, row["release"] / max(of_release, 1)) for row in rows]
     most = max((share for both in shares for share in both), default=1.0) or 1.0
-    width, label, end, high = 344.0, 124.0, 102.0, 19.0
+    width, label, end, high = 344.0, 124.0, 118.0, 19.0
+    of_source_end, of_release_end = width - 64, width - 2  # of the columns of shares, which end there
     wide = width - label - end
     parts: list[Element] = [
-        _text("source", width - 54, 10, "m", "end"),
-        _text("release", width - 2, 10, "m", "end"),
-        _bars("s", [(width - 99, 3, 6, 6)]),
-        _bars("r", [(width - 49, 3, 6, 6)]),
+        _text("source", of_source_end, 10, "m", "end"),
+        _text("release", of_release_end, 10, "m", "end"),
+        _bars("s", [(of_source_end - text_width("source", _SIZE) - 10, 3, 6, 6)]),
+        _bars("r", [(of_release_end - text_width("release", _SIZE) - 10, 3, 6, 6)]),
     ]
     boxes: dict[str, list[tuple[float, float, float, float]]] = {"s": [], "r": []}
     for place, (row, both) in enumerate(zip(rows, shares, strict=True)):
@@ -99,8 +100,8 @@ def bins(name: str, column: str, rows: Sequence[Row], of_source: int, of_release
         for css, share, down, thick in zip("sr", both, (1, 5), (14, 6), strict=True):
             if share > 0:
                 boxes[css].append((label, y + down, max(share / most * wide, 0.8), thick))
-        parts.append(_text(f"{both[0]:.1%}", width - 54, y + 11, "m", "end"))
-        parts.append(_text(f"{both[1]:.1%}", width - 2, y + 11, "", "end"))
+        parts.append(_text(f"{both[0]:.1%}", of_source_end, y + 11, "m", "end"))
+        parts.append(_text(f"{both[1]:.1%}", of_release_end, y + 11, "", "end"))
     drawn = [_bars(css, box) for css, box in boxes.items()]
     text = "Shares of the rows, the source's in grey, the release's in colour inside it."
     return picture(name, width, len(rows) * high + 20, f"Distribution of {column}", text, [*drawn, *parts])

@@ -27,6 +27,8 @@ _MEANINGS = {
     "risk": "no person is found with a higher probability",
     "unique": "no larger share of the population is unique",
 }
+_OPTIONS = re.compile(r"; (?:`\w+`(?:, | and )?)+ changes? that$")
+_DATES = re.compile(r"%[A-Za-z](?:[./: -]*%[A-Za-z])+")
 _READING = re.compile(r"^(columns? .+? stays? text\b).*", re.DOTALL)  # the details are for the data's owner
 _UNMAPPED = re.compile(r"^[\d,]+ values(?= of .+ are in no hierarchy)", re.DOTALL)
 _SINGLING = ("singling_out", "singling_out_by_one")
@@ -173,13 +175,28 @@ def _number(value: object) -> str:
     return figure(float(value)) if isinstance(value, int | float) else parameters(value)
 
 
+def date_letters(code: str) -> str:
+    """A format of dates in letters, if it has only common parts.
+
+    >>> date_letters("%d.%m.%Y %H:%M"), date_letters("%b %d")
+    ('dd.mm.yyyy hh:mm', '%b %d')
+    """
+    text = code
+    for part, letters in {"%Y": "yyyy", "%y": "yy", "%m": "mm", "%d": "dd", "%H": "hh", "%M": "mm", "%S": "ss"}.items():
+        text = text.replace(part, letters)
+    return code if "%" in text else text
+
+
 def warnings(manifest: Manifest) -> list[str]:
     """The warnings of a release for any reader: without lines of the source's file, and without small counts.
 
     >>> warnings({"warnings": ["column day stays text: line 19 has no date, as 5,998 of its 6,000 values are; ..."]})
     ['column day stays text']
+    >>> warnings({"warnings": ["visits.csv was read with dates as %d.%m.%Y in day; `date_format` changes that"]})
+    ['visits.csv was read with dates as dd.mm.yyyy in day']
     """
-    texts = [_READING.sub(r"\1", warning) for warning in manifest["warnings"]]
+    texts = [_OPTIONS.sub("", _READING.sub(r"\1", warning)) for warning in manifest["warnings"]]
+    texts = [_DATES.sub(lambda found: date_letters(found[0]), text) for text in texts]
     return [_UNMAPPED.sub("some values", text) for text in texts]
 
 
@@ -383,7 +400,7 @@ def _of_hundred(share: float) -> str:
 
 def named(attack: str) -> str:
     """An attack's name as words."""
-    return attack.replace("_", " ")
+    return attack.replace("_", " ").replace("within classes", "within groups")
 
 
 def cost(manifest: Manifest) -> list[str]:
