@@ -35,7 +35,7 @@ SELECT
   COUNT(*) FILTER (
     WHERE NOT COALESCE(dx >= 0 AND dy >= 0 AND dt >= 0 AND ISFINITE(dx) AND ISFINITE(dy) AND ISFINITE(dt), FALSE)
   ) AS no_tolerance,
-  COUNT(*) FILTER (WHERE NOT COALESCE(asked_k >= 1 AND ISFINITE(asked_k) AND asked_k = FLOOR(asked_k), FALSE)) AS no_k
+  COUNT(*) FILTER (WHERE NOT COALESCE(requested_k >= 1 AND ISFINITE(requested_k) AND requested_k = FLOOR(requested_k), FALSE)) AS no_k
 FROM $points;
 
 -- name: medians

@@ -183,6 +183,6 @@ def test_a_model_with_wrong_declarations_still_gives_safe_releases(tmp_path: Pat
             sizes = Counter(release.to_df()[["age", "zip"]].itertuples(index=False, name=None)).values()
             assert 2 <= min(sizes) <= max(sizes) <= 12
     never = ReleaseModel("never", {"most": 0.1}, lambda classes: float(len(classes) > 1), 0.1, sufficient_size=1)
-    with pytest.raises(VerificationError, match=r"the written release has .* that do not meet the privacy model"):
+    with pytest.raises(VerificationError, match=r"the written release has .* that do not satisfy the privacy model"):
         kanon_sql.anonymize(people, SPEC, privacy=[k_anonymity(2), never], output=tmp_path / "released.csv")
     assert not (tmp_path / "released.csv").exists()

@@ -92,7 +92,7 @@ def test_without_transactions_an_unsafe_release_leaves_only_the_old_one(
         release(engine, old, k=2)
     before = lasting(engine)
     monkeypatch.setattr(findings, "summarize", lambda *_, **__: Summary(9, 2, 1, 1, 1))
-    with pytest.raises(VerificationError, match="that do not meet the privacy model"):
+    with pytest.raises(VerificationError, match="that do not satisfy the privacy model"):
         release(engine, form, overwrite=True, **options)
     assert lasting(engine) == before
 

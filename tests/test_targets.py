@@ -220,7 +220,7 @@ def test_a_view_that_is_not_as_promised_is_not_released(
 ) -> None:
     original = FullDomain.view_sql
     monkeypatch.setattr(FullDomain, "view_sql", lambda *args: original(*args).replace(">= 3", ">= 2"))
-    refuses(people, tmp_path, "view", "2 rows in 1 classes that do not meet the privacy model")
+    refuses(people, tmp_path, "view", "2 rows in 1 classes that do not satisfy the privacy model")
 
 
 @pytest.mark.spark(target=["parquet"])
@@ -229,7 +229,7 @@ def test_no_unverified_release_is_left(
     people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str
 ) -> None:
     monkeypatch.setattr(findings, "summarize", lambda *_, **__: Summary(9, 2, 1, 1, 1))
-    refuses(people, tmp_path, target, "1 rows in 1 classes that do not meet the privacy model")
+    refuses(people, tmp_path, target, "1 rows in 1 classes that do not satisfy the privacy model")
 
 
 @pytest.mark.spark(target=["table"])

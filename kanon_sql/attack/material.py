@@ -33,8 +33,8 @@ NEEDS: Mapping[Need, str] = {
     "sensitive": "a sensitive column in the release; name it with `sensitive`",
     "source": "the source of the release; name it with `source`",
     "auxiliary": "a table of people that an attacker could have; name it with `auxiliary`",
-    "people": "the people whom an attacker knows; name them with `auxiliary`, or the source with `source`",
-    "priors": "how common the sensitive values are among people whom an attacker knows; name it with `priors`",
+    "people": "a table of people to attack; name it with `auxiliary`, or the source with `source`",
+    "priors": "how common the sensitive values are among similar people; name the table with `priors`",
     "previous": "an earlier release of the same table; name it with `previous`",
     "others": "another release of the same table; name it after the first",
     "another": "another release of the same table; name it after the first, or an earlier one with `previous`",
@@ -85,8 +85,8 @@ class Copy:
 class Material:
     """Everything that an attack can use. Tables that it creates go into a separate scratch, `tables`.
 
-    Tables that other attacks also use stay in `shared`: `attacked_people`, the targets and fits of people of a copy
-    with known columns, `values_of_copies`, and those of `values_of_classes`.
+    Tables that other attacks also use stay in `shared`: `attacked_people`, the targets and fits of people of a copy by
+    some columns, `values_of_copies`, and those of `values_of_classes`.
 
     `quasi_identifiers`, `sensitive`: columns of the release, by their original names; `location`, `time`: those of
     places and times before cloaking. `control`: people who are not in the release. `priors`: how common sensitive
@@ -142,9 +142,9 @@ class Material:
 
     def kept_with(self, other: Copy) -> tuple[str, ...]:
         """The columns that the release and another table both show unchanged, with the same kind."""
-        release, apart = self.release, {*self.quasi_identifiers, self.unit}
-        both = [name for name in release.columns if name in other.columns and name not in apart]
-        return tuple(name for name in both if release.kinds[name] == other.kinds[name])
+        not_kept = {*self.quasi_identifiers, self.unit}
+        common = [name for name in self.release.columns if name in other.columns and name not in not_kept]
+        return tuple(name for name in common if self.release.kinds[name] == other.kinds[name])
 
     def shared_with(self, half: Copy) -> tuple[str, ...]:
         """The columns that join the two halves of an anatomy: the number of a group."""
@@ -158,7 +158,7 @@ class Material:
 
     @property
     def people(self) -> Copy | None:
-        """The people whom an attacker knows: the auxiliary table, or all of the source."""
+        """The people to attack: the auxiliary table, or all of the source."""
         return self.auxiliary or self.source
 
     @property

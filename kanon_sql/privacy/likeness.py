@@ -15,7 +15,7 @@ _SHARE = "(CAST(overall_c AS DOUBLE) / overall_size)"
 _RATE = "CAST(c AS DOUBLE) / overall_c"
 _SCALE = "MAX(CAST(overall_size AS DOUBLE)) / SUM(n)"
 # x rows with too frequent values are removed until their share (… - x) / (rows - x) is the allowed one.
-_TO_GO = "rows * beyond / NULLIF(1 - allowed, 0)"
+_ROWS_TO_REMOVE = "rows * beyond / NULLIF(1 - allowed, 0)"
 _GAIN = "GREATEST(LN(rate * scale), -LN(least * scale))"
 
 
@@ -41,7 +41,7 @@ def beta_likeness(column: str, beta: float, kind: Likeness = "enhanced") -> Priv
         sensitive=column,
         monotone="without suppression",
         achieved="MAX(rate * scale - 1)",
-        unavoidable=_TO_GO,
+        unavoidable=_ROWS_TO_REMOVE,
     )
 
 
@@ -69,7 +69,7 @@ def delta_disclosure(column: str, delta: float) -> PrivacyModel:
         # A value that a class lacks is missing in every part of it; a value that is too rare reaches its share when the
         # other rows are removed.
         unavoidable="CASE WHEN present < of_table THEN rows "
-        f"ELSE GREATEST({_TO_GO}, rows * (1 - least * scale * EXP($delta))) END",
+        f"ELSE GREATEST({_ROWS_TO_REMOVE}, rows * (1 - least * scale * EXP($delta))) END",
     )
 
 

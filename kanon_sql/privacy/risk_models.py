@@ -172,7 +172,7 @@ def _mean(name: str, most: float) -> ReleaseModel:
 
         This also bounds nodes below: a part of a class forms at least one class, with at most as many rows.
         """
-        return _fewest_rows((1 - most * size, size, many) for size, many in classes)
+        return _fewest_rows((1 - most * size, size, number) for size, number in classes)
 
     parameters = {"mean": most}
     return ReleaseModel(name, parameters, _classes_per_row, most, least_size(risk), "without suppression", unavoidable)
@@ -201,13 +201,13 @@ def _fewest_rows(surpluses: Iterable[tuple[float, int, int]]) -> int:
     """The rows to remove until the total surplus is 0; the surpluses are (surplus of a part, its rows, equal parts)."""
     parts = list(surpluses)
     removed = 0
-    left = fsum(surplus * many for surplus, _, many in parts)
-    for surplus, rows, many in parts:
+    left = fsum(surplus * number for surplus, _, number in parts)
+    for surplus, rows, number in parts:
         if surplus <= 0:
             break
-        number = min(many, max(0, ceil(left / surplus - _ROUNDING)))
-        removed += number * rows
-        left -= number * surplus
+        needed = min(number, max(0, ceil(left / surplus - _ROUNDING)))
+        removed += needed * rows
+        left -= needed * surplus
     return removed
 
 

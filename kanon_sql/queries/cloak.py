@@ -109,7 +109,7 @@ def cloak_points(
     wanted = values.pop("own_k")
     if not isinstance(own["own_k"], str):
         wanted = exp.cast(t.literal(own["own_k"]), "INTEGER")
-    values |= {"asked_k": wanted, "own_k": exp.func("GREATEST", wanted.copy(), t.literal(k))}
+    values |= {"requested_k": wanted, "own_k": exp.func("GREATEST", wanted.copy(), t.literal(k))}
     columns: list[exp.Expr] = [t.column(name, "p") for name in ("row", "unit", "x", "y", "t", *shown)]
     columns += [exp.alias_(value, name, quoted=True) for name, value in values.items()]
     numbered = t.tree("cloak_points/points", points=rows, columns=[*numbers, *shown])

@@ -213,7 +213,7 @@ def _verified(recoding: Recoding, engine: Engine, rows: Relation) -> Summary:
     if not (classes.holds and groups.holds and both.holds):
         raise VerificationError(
             f"the written anatomy has {classes.unsafe_rows:,} rows in classes and {groups.unsafe_rows:,} in groups "
-            "that do not meet the privacy model; nothing was released; run again "
+            "that do not satisfy the privacy model; nothing was released; run again "
             "and report this if it persists"
         )
     if not classes.classes == groups.classes == both.classes or classes.rows != recoding.rows:

@@ -38,7 +38,7 @@ def release(
     recoding.prepare()
     query, redrawn = minimality_mask.mask(recoding) if recoding.redrawn else (None, ())
     secret = private.people_secret(recoding, target)
-    made_of = partial(pieces, recoding, target, query=query, secret=secret)
+    pieces_at = partial(pieces, recoding, target, query=query, secret=secret)
     verify = partial(_verify, recoding, redrawn)
     prepared = time.monotonic() - started
 
@@ -48,7 +48,7 @@ def release(
             check(engine, staged)
         return summary
 
-    published = publish(recoding.engine, target, made_of, checked, staging)
+    published = publish(recoding.engine, target, pieces_at, checked, staging)
     statements = (*published.statements, *published.checked.statements)
     return replace(published, statements=statements, write_seconds=published.write_seconds + prepared)
 
@@ -89,9 +89,10 @@ def target_sql(
     `dialect`, `source`: for another system, and its source table; by default those of the search. `printed`: the
     statement, if it was printed already.
     """
-    printed, engine = printed or statement(recoding, target, dialect, source), recoding.engine
+    engine = recoding.engine
+    printed = printed or statement(recoding, target, dialect, source)
     here = printed.dialect == engine.dialect and source is None
-    around = None
+    copy_statement = None
     if target and target.table:
         place = _place(recoding, target.table, here)
         if target.form == "materialized" and not here:
@@ -100,12 +101,13 @@ def target_sql(
             _refuse_source(queries.replaced_by_script(printed, place), source or recoding.table.relation)
         return queries.creating(printed, place, target.form, recoding.columns, target.overwrite)
     if target and target.file and engine.reads_files and here:
-        query, written_as = f"\n{printed.query}\n", file_format(target.file)
+        query = f"\n{printed.query}\n"
+        written_as = file_format(target.file)
         if target.formulas == "escape" and written_as in queries.SEPARATORS:
             texts = [name for name in recoding.columns if _shows_text(recoding, name)]
             query = queries.without_formulas(query, recoding.columns, texts, engine.dialect)
-        around = queries.copy_to(query, target.file, written_as, engine.dialect)
-    return printed.script(around)
+        copy_statement = queries.copy_to(query, target.file, written_as, engine.dialect)
+    return printed.script(copy_statement)
 
 
 def statement(
@@ -165,7 +167,7 @@ def _unsafe(summary: Summary) -> str:
     about_rows = next((finding for finding in summary.findings if finding.unsafe_classes is None), None)
     if about_rows:
         return f"{about_rows.unsafe_rows:,} rows that match too few rows of the source"
-    return f"{summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not meet the privacy model"
+    return f"{summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not satisfy the privacy model"
 
 
 def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, staged: Staged) -> Summary:

@@ -1,7 +1,7 @@
-"""Numbers of persons and things with check digits, recognized by the rules of their issuers.
+"""Numbers of people and things with check digits, recognized by the rules of their issuers.
 
-A text of random digits passes a rule now and then (1 in 10 or 1 in 97), so a column is recognized by most of its
-values. Spaces, dots, dashes and slashes between digits do not count.
+Random digits sometimes satisfy a rule (1 in 10 or 1 in 97), so a column is recognized only if most of its values do.
+Spaces, dots, dashes and slashes between digits are ignored.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def is_vin(text: str) -> bool:
     """
     if not _VIN.fullmatch(text):
         return False
-    rest = sum(weight * _VIN_VALUES[sign] for weight, sign in zip(_VIN_WEIGHTS, text, strict=True)) % 11
-    return text[8] == ("X" if rest == 10 else str(rest))
+    remainder = sum(weight * _VIN_VALUES[sign] for weight, sign in zip(_VIN_WEIGHTS, text, strict=True)) % 11
+    return text[8] == ("X" if remainder == 10 else str(remainder))
 
 
 def is_card(text: str) -> bool:
@@ -82,13 +82,13 @@ def _swiss(text: str) -> bool:
 
 
 def _french(text: str) -> bool:
-    """NIR: 13 digits and 97 less their rest by 97; Corsica's 2A and 2B count as 19 and 18."""
+    """NIR: 13 digits, and 97 minus their remainder modulo 97; Corsica's 2A and 2B count as 19 and 18."""
     number = text[:13].replace("2A", "19").replace("2B", "18")
     return number.isdigit() and 97 - int(number) % 97 == int(text[13:])
 
 
 def _german(text: str) -> bool:
-    """Steuerliche Identifikationsnummer: ISO 7064, MOD 11,10; of the first ten digits one comes twice or thrice."""
+    """Steuerliche Identifikationsnummer: ISO 7064, MOD 11,10; one of the first ten digits occurs two or three times."""
     if len(set(text[:10])) not in (8, 9):
         return False
     return _iso_7064(text)
@@ -102,13 +102,13 @@ def _iso_7064(text: str) -> bool:
 
 
 def _spanish(text: str) -> bool:
-    """DNI and NIE: the letter of the rest by 23; X, Y and Z count as 0, 1 and 2."""
+    """DNI and NIE: the letter of the remainder modulo 23; X, Y and Z count as 0, 1 and 2."""
     number = int(text[:-1].translate(str.maketrans("XYZ", "012")))
     return text[-1] == "TRWAGMYFPDXBNJZSQVHLCKE"[number % 23]
 
 
 def _italian(text: str) -> bool:
-    """Codice fiscale: the letter of the sum of the values of signs, which differ at odd places."""
+    """Codice fiscale: the letter of the sum of the characters' values, which differ at odd places."""
     odd = (1, 0, 5, 7, 9, 13, 15, 17, 19, 21, 2, 4, 18, 20, 11, 3, 6, 8, 12, 14, 16, 10, 22, 25, 24, 23)
     values = [int(sign) if sign.isdigit() else ord(sign) - ord("A") for sign in text[:15]]
     total = sum(value if place % 2 else odd[value] for place, value in enumerate(values))
@@ -121,7 +121,7 @@ def _dutch(text: str) -> bool:
 
 
 def _belgian(text: str) -> bool:
-    """Rijksregisternummer: 97 less the rest by 97, of those born since 2000 with a 2 before it."""
+    """Rijksregisternummer: 97 minus the remainder modulo 97; for births since 2000, with a 2 before the number."""
     number, check = text[:9], int(text[9:])
     return check in (97 - int(number) % 97, 97 - int("2" + number) % 97)
 
@@ -132,29 +132,29 @@ def _polish(text: str) -> bool:
 
 
 def _portuguese(text: str) -> bool:
-    """NIF: the rest by 11 of weights 9 to 2."""
-    return _rest_by_11(text[:8], (9, 8, 7, 6, 5, 4, 3, 2)) == int(text[8])
+    """NIF: the remainder modulo 11, with the weights 9 to 2."""
+    return _check_digit_modulo_11(text[:8], (9, 8, 7, 6, 5, 4, 3, 2)) == int(text[8])
 
 
 def _brazilian(text: str) -> bool:
-    """CPF: two digits, each by the rest by 11."""
-    first = _rest_by_11(text[:9], range(10, 1, -1)) == int(text[9])
-    return first and len(set(text)) > 1 and _rest_by_11(text[:10], range(11, 1, -1)) == int(text[10])
+    """CPF: two check digits, both by the remainder modulo 11."""
+    first = _check_digit_modulo_11(text[:9], range(10, 1, -1)) == int(text[9])
+    return first and len(set(text)) > 1 and _check_digit_modulo_11(text[:10], range(11, 1, -1)) == int(text[10])
 
 
 def _british(text: str) -> bool:
-    """NHS number: weights 10 to 1, together a multiple of 11."""
+    """NHS number: the sum with the weights 10 to 1 is a multiple of 11."""
     return int(text) > 0 and _weighted(text, range(10, 0, -1)) % 11 == 0
 
 
 def _austrian(text: str) -> bool:
-    """Sozialversicherungsnummer: the fourth digit, by weights; the last six are a birth date."""
-    rest = _weighted(text, (3, 7, 9, 0, 5, 8, 4, 2, 1, 6)) % 11
-    return rest == int(text[3]) and 1 <= int(text[4:6]) <= 31 and 1 <= int(text[6:8]) <= 15
+    """Sozialversicherungsnummer: the fourth digit is the check digit; the last six are a birth date."""
+    remainder = _weighted(text, (3, 7, 9, 0, 5, 8, 4, 2, 1, 6)) % 11
+    return remainder == int(text[3]) and 1 <= int(text[4:6]) <= 31 and 1 <= int(text[6:8]) <= 15
 
 
 def _swedish(text: str) -> bool:
-    """Personnummer: Luhn over its last ten digits, of which six are a birth date."""
+    """Personnummer: Luhn's check digit of the last ten digits, six of which are a birth date."""
     last = text[-10:]
     return 1 <= int(last[2:4]) <= 12 and 1 <= int(last[4:6]) % 60 <= 31 and luhn(last)
 
@@ -163,9 +163,9 @@ def _weighted(text: str, weights: Sequence[int]) -> int:
     return sum(int(digit) * weight for digit, weight in zip(text, weights, strict=True))
 
 
-def _rest_by_11(text: str, weights: Sequence[int]) -> int:
-    rest = 11 - _weighted(text, weights) % 11
-    return 0 if rest >= 10 else rest
+def _check_digit_modulo_11(text: str, weights: Sequence[int]) -> int:
+    digit = 11 - _weighted(text, weights) % 11
+    return 0 if digit >= 10 else digit
 
 
 _NATIONAL = tuple(

@@ -104,7 +104,7 @@ CASES: list[Case] = [
         "no_tolerance no_k",
         [(3, 2)],
         points=_real(
-            "dx dy dt asked_k", (0, 0, 0, 1), (-1, 1, 1, 2), (1, None, 1, 2), (1, 1, _INF, 2.5), (1, 1, 1, None)
+            "dx dy dt requested_k", (0, 0, 0, 1), (-1, 1, 1, 2), (1, None, 1, 2), (1, 1, _INF, 2.5), (1, 1, 1, None)
         ),
     ),
     _case(
