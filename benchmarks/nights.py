@@ -29,6 +29,8 @@ WAYS: dict[str, dict[str, Any]] = {
     "mondrian": {"differencing_limit": 0, "strategy": "mondrian"},
     "refuse": {"differencing_limit": 0, "differencing": "refuse"},
     "unlimited": {"differencing_limit": "unlimited"},
+    "diverse": {"differencing_limit": 0, "l_diversity": 2},
+    "values": {"differencing_limit": 0, "l_diversity": 2, "differencing_values": 2},
 }
 SOURCE = """
 CREATE OR REPLACE TABLE source AS
@@ -66,7 +68,7 @@ def nights(kind: str, rows: int, number: int, way: str, folder: Path) -> Iterato
     for file in (database, *work.glob(".kanon/*")):
         file.unlink(missing_ok=True)
     target = {"source": "source", "database": str(database), "target": {"table": "released"}, "deferral_limit": 1.0}
-    spec.write_text(yaml.safe_dump({**table.spec, **target, **WAYS[way]}))
+    spec.write_text(yaml.safe_dump({**table.spec, **target, **_options(way, table)}))
     person = "person_id" if kind == "people" else "patient"
     rates = {"all": everybody, "arrive": ARRIVE, "leave": LEAVE, "change": CHANGE}
     for night in range(number):
@@ -95,6 +97,18 @@ def nights(kind: str, rows: int, number: int, way: str, folder: Path) -> Iterato
             "loss": manifest["score"],
             "suppressed": manifest["suppressed_rows"] / manifest["rows"],
         }
+
+
+def _options(way: str, table: Table) -> dict[str, Any]:
+    """The options of a way; numbers of values are those of the first column that is kept."""
+    options = dict(WAYS[way])
+    if "l_diversity" in options:
+        column, *others = table.kept
+        options["privacy"] = {**table.spec.get("privacy", {}), "l_diversity": {column: options.pop("l_diversity")}}
+        options |= {"keep": others, "sensitive": [column]}
+        if "differencing_values" in options:
+            options["differencing_values"] = {column: options["differencing_values"]}
+    return options
 
 
 def summary(kind: str, rows: int, number: int, way: str, folder: Path) -> str:

@@ -296,9 +296,17 @@ FROM $rows AS r
 INNER JOIN $counts AS c ON c.number = r.number
 GROUP BY r.class, r.value, $value, c.release;
 
+-- name: changed_pairs
+-- List the pairs of earlier releases between which each class changes.
+-- columns: class, older, newer (a higher number is older)
+SELECT DISTINCT o.class, o.release AS older, s.release AS newer
+FROM $shown AS o
+INNER JOIN $shown AS s ON s.class = o.class AND s.shown = o.shown AND s.release < o.release
+WHERE s.n <> o.n;
+
 -- name: earlier_values
--- List the values of each class in each release (way 0), and of the rows that came (1) or went (2) between two of them.
--- columns: class, older, newer (releases; a higher number is older), way, the value
+-- List the values of each class in each release (way 0), and of the rows that came (1), went (2) or stayed (3) between two of them.
+-- columns: class, older, newer (releases), way, the value
 SELECT s.class, s.release AS older, s.release AS newer, 0 AS way, $value FROM $shown AS s WHERE s.n > 0
 UNION
 SELECT u.class, releases.release AS older, releases.release AS newer, 0 AS way, $value
@@ -308,7 +316,17 @@ SELECT o.class, o.release AS older, s.release AS newer, CASE WHEN s.n > o.n THEN
 FROM $shown AS o
 INNER JOIN (SELECT n.class, n.shown, n.release, n.n FROM $shown AS n) AS s
   ON s.class = o.class AND s.shown = o.shown AND s.release < o.release
-WHERE s.n <> o.n;
+WHERE s.n <> o.n
+UNION
+SELECT o.class, o.release AS older, s.release AS newer, 3 AS way, $value
+FROM $shown AS o
+INNER JOIN (SELECT n.class, n.shown, n.release, n.n FROM $shown AS n) AS s
+  ON s.class = o.class AND s.shown = o.shown AND s.release < o.release
+INNER JOIN $pairs AS pairs ON pairs.class = o.class AND pairs.older = o.release AND pairs.newer = s.release
+WHERE s.n > 0 AND o.n > 0
+UNION
+SELECT u.class, pairs.older, pairs.newer, 3 AS way, $value
+FROM $unmoved AS u INNER JOIN $pairs AS pairs ON pairs.class = u.class;
 
 -- name: earlier_common_values
 -- List the values that are in every set of a class.
@@ -323,33 +341,46 @@ INNER JOIN (
 GROUP BY s.class, totals.n, $value
 HAVING COUNT(*) = totals.n;
 
--- name: values_by_choice
--- List the same for the release to be made, by the choice for its class; way 3: the values that all earlier sets have in common.
--- columns: class, choice, older, way, the value
-SELECT r.class, x.choice, -1 AS older, 0 AS way, $value
-FROM $choices AS x INNER JOIN $rows AS r ON r.number = x.number
-WHERE x.n > 0
-UNION
-SELECT u.class, chosen.choice, -1 AS older, 0 AS way, $value
-FROM $unmoved AS u
-INNER JOIN (
-  SELECT DISTINCT r.class, x.choice FROM $choices AS x INNER JOIN $rows AS r ON r.number = x.number
-) AS chosen ON chosen.class = u.class
-UNION
-SELECT s.class, n.choice, s.release AS older, CASE WHEN n.n > s.n THEN 1 ELSE 2 END AS way, $value
+-- name: compared_counts
+-- Compare how often the release to be made shows what a reader sees with each earlier release, by the choice for its class.
+-- columns: class, choice, the value, older (the earlier release), before, after
+SELECT s.class, n.choice, $value, s.release AS older, s.n AS before, n.n AS after
 FROM $shown AS s
 INNER JOIN (
   SELECT r.class, x.choice, r.value AS shown, SUM(x.n) AS n
   FROM $choices AS x INNER JOIN $rows AS r ON r.number = x.number
   GROUP BY r.class, x.choice, r.value
-) AS n ON n.class = s.class AND n.shown = s.shown
-WHERE n.n <> s.n
+) AS n ON n.class = s.class AND n.shown = s.shown;
+
+-- name: values_by_choice
+-- List the same sets for the release to be made, by the choice for its class; way 4: the values that all earlier sets have in common.
+-- columns: class, choice, older, way, the value
+SELECT c.class, c.choice, -1 AS older, 0 AS way, $value FROM $compared AS c WHERE c.after > 0
 UNION
-SELECT p.class, chosen.choice, -1 AS older, 3 AS way, $value
-FROM $common AS p
+SELECT u.class, chosen.choice, -1 AS older, 0 AS way, $value
+FROM $unmoved AS u
+INNER JOIN (SELECT DISTINCT c.class, c.choice FROM $compared AS c) AS chosen ON chosen.class = u.class
+UNION
+SELECT c.class, c.choice, c.older, CASE WHEN c.after > c.before THEN 1 ELSE 2 END AS way, $value
+FROM $compared AS c
+WHERE c.after <> c.before
+UNION
+SELECT c.class, c.choice, c.older, 3 AS way, $value
+FROM $compared AS c
 INNER JOIN (
-  SELECT DISTINCT r.class, x.choice FROM $choices AS x INNER JOIN $rows AS r ON r.number = x.number
-) AS chosen ON chosen.class = p.class;
+  SELECT DISTINCT d.class, d.choice, d.older FROM $compared AS d WHERE d.after <> d.before
+) AS pairs ON pairs.class = c.class AND pairs.choice = c.choice AND pairs.older = c.older
+WHERE c.after > 0 AND c.before > 0
+UNION
+SELECT u.class, pairs.choice, pairs.older, 3 AS way, $value
+FROM $unmoved AS u
+INNER JOIN (
+  SELECT DISTINCT d.class, d.choice, d.older FROM $compared AS d WHERE d.after <> d.before
+) AS pairs ON pairs.class = u.class
+UNION
+SELECT p.class, chosen.choice, -1 AS older, 4 AS way, $value
+FROM $common AS p
+INNER JOIN (SELECT DISTINCT c.class, c.choice FROM $compared AS c) AS chosen ON chosen.class = p.class;
 
 -- name: common_values
 -- List the values that all sets of a class have in common by a choice, those of earlier releases included.
@@ -358,7 +389,7 @@ SELECT s.class, s.choice, $value
 FROM $sets AS s
 INNER JOIN (
   SELECT listed.class, listed.choice, COUNT(*) + MAX(CASE WHEN old.class IS NULL THEN 0 ELSE 1 END) AS n
-  FROM (SELECT DISTINCT d.class, d.choice, d.older, d.way FROM $sets AS d WHERE d.way < 3) AS listed
+  FROM (SELECT DISTINCT d.class, d.choice, d.older, d.way FROM $sets AS d WHERE d.way < 4) AS listed
   LEFT JOIN (SELECT DISTINCT e.class FROM $earlier AS e) AS old ON old.class = listed.class
   GROUP BY listed.class, listed.choice
 ) AS totals ON totals.class = s.class AND totals.choice = s.choice
@@ -369,7 +400,7 @@ HAVING COUNT(*) = totals.n;
 -- Find the choices but none (4) by which the sets of a class have fewer values in common than required.
 -- columns: class, choice
 SELECT listed.class, listed.choice
-FROM (SELECT DISTINCT s.class, s.choice FROM $sets AS s WHERE s.way < 3 AND s.choice < 4) AS listed
+FROM (SELECT DISTINCT s.class, s.choice FROM $sets AS s WHERE s.way < 4 AND s.choice < 4) AS listed
 LEFT JOIN $common AS c ON c.class = listed.class AND c.choice = listed.choice
 GROUP BY listed.class, listed.choice
 HAVING COUNT(c.class) < $least;

@@ -48,8 +48,16 @@ LEFT JOIN (
   SELECT c.number, r.release, r.n FROM $changing AS c INNER JOIN $rows AS r ON r.class = c.class AND $same
 ) AS found ON found.number = c.number AND found.release = releases.release;
 
+-- name: changed_pairs
+-- List the pairs of releases between which each class changes.
+-- columns: class, older, newer
+SELECT DISTINCT o.class, o.release AS older, c.release AS newer
+FROM $counts AS o
+INNER JOIN $counts AS c ON c.number = o.number AND c.release < o.release
+WHERE c.n <> o.n;
+
 -- name: value_sets
--- List what a reader can learn about a person of a class: the values of the class in a release (way 0), and of the rows that came (1) or went (2) between two releases.
+-- List what a reader can learn about a person of a class: the values of the class in a release (way 0), and of the rows that came (1), went (2) or stayed (3) between two releases.
 -- columns: class, older, newer, way, the value
 SELECT c.class, c.release AS older, c.release AS newer, 0 AS way, $value FROM $counts AS c WHERE c.n > 0
 UNION
@@ -59,7 +67,16 @@ UNION
 SELECT o.class, o.release AS older, c.release AS newer, CASE WHEN c.n > o.n THEN 1 ELSE 2 END AS way, $value
 FROM $counts AS o
 INNER JOIN (SELECT n.number, n.release, n.n FROM $counts AS n) AS c ON c.number = o.number AND c.release < o.release
-WHERE c.n <> o.n;
+WHERE c.n <> o.n
+UNION
+SELECT pairs.class, pairs.older, pairs.newer, 3 AS way, $value
+FROM $counts AS o
+INNER JOIN (SELECT n.number, n.release, n.n FROM $counts AS n) AS c ON c.number = o.number AND c.release < o.release
+INNER JOIN $pairs AS pairs ON pairs.class = o.class AND pairs.older = o.release AND pairs.newer = c.release
+WHERE LEAST(c.n, o.n) > 0
+UNION
+SELECT s.class, pairs.older, pairs.newer, 3 AS way, $value
+FROM $steady AS s INNER JOIN $pairs AS pairs ON pairs.class = s.class;
 
 -- name: remaining_values
 -- List the values of each class that are in all of its sets.

@@ -21,9 +21,14 @@ SEEDS = range(int(os.environ.get("KANON_SEEDS", "2")))  # KANON_SEEDS=100 for ma
 Content = Counter[tuple[str | None, str | None, str | None]]  # rows: a label, a value, and an owner
 
 
+def ill_of(row: tuple[str | None, ...]) -> str | None:
+    """The sensitive value, which is the first letter of what is seen of a row."""
+    return row[1] and row[1][0]
+
+
 def contents(draw: random.Random, with_owners: bool, nights: int) -> list[Content]:
     """The rows of some nights, of which most are the same from night to night."""
-    labels, values = ["a", "b", None], ["x", "y", "z", None]
+    labels, values = ["a", "b", None], ["x", "x2", "y", "z", None]
     number, rows = 0, list[tuple[Any, ...]]()
     found = []
     for night in range(nights):
@@ -90,7 +95,7 @@ def of_owner(content: Content, owner: str | None) -> Content:
 
 def of_label(releases: Sequence[Content], label: str | None) -> list[list[Row]]:
     """What a reader sees of a class in every release, the oldest first."""
-    return [[row[1:2] for row in release.elements() if row[0] == label] for release in releases]
+    return [[(ill_of(row), row[1]) for row in release.elements() if row[0] == label] for release in releases]
 
 
 def exposed_movers(releases: Sequence[Content], least: int) -> dict[str | None, set[str | None]]:
@@ -142,7 +147,7 @@ def is_safe(content: Content, k: int, diverse: int, with_owners: bool) -> bool:
     if not content:
         return True
     members = len({row[2] for row in content} - {None}) if with_owners else content.total()
-    return members >= k and len({row[1] for row in content}) >= diverse
+    return members >= k and len({ill_of(row) for row in content}) >= diverse
 
 
 def is_hidden(old: Content, new: Content, k: int, with_owners: bool) -> bool:
@@ -155,7 +160,7 @@ def is_hidden(old: Content, new: Content, k: int, with_owners: bool) -> bool:
 
 def reveals(old: Content, new: Content) -> bool:
     """Whether a class has one value in common with an earlier one, although both have several."""
-    first, second = ({row[1] for row in side} for side in (old, new))
+    first, second = ({ill_of(row) for row in side} for side in (old, new))
     return len(first & second) == 1 and len(first) > 1 and len(second) > 1
 
 
@@ -168,12 +173,13 @@ def decided(
     least: int = 0,
 ) -> tuple[Content, int]:
     """The same by SQL."""
-    rows = ComparedRows.of(["label", "ill"], ["label"], "pid" if with_owners else None)
+    rows = ComparedRows.of(["label", "ill", "seen"], ["label"], "pid" if with_owners else None)
     with Scratch(DuckDB(), "deferral") as tables:
         loaded = []
         for number, content in enumerate([before, after, *earlier]):
-            columns = [*zip(*[(*row, n) for row, n in content.items()], strict=True)] or [[]] * 4
-            columns = columns if with_owners else [*columns[:2], columns[3]]
+            cells = [(row[0], ill_of(row), *row[1:], n) for row, n in content.items()]
+            columns = [*zip(*cells, strict=True)] or [[]] * 5
+            columns = columns if with_owners else [*columns[:3], columns[4]]
             types = dict.fromkeys(rows.names, "VARCHAR") | {"n": "BIGINT"}
             loaded.append(tables.load(f"given_{number}", types, columns))
         values = {"ill": least} if least else {}
@@ -181,7 +187,7 @@ def decided(
         if decision is None:
             return after, 0
         waiting, standing = (
-            Counter(tables.engine.rows(select_all(relation, "duckdb")))
+            Counter((row[0], *row[2:]) for row in tables.engine.rows(select_all(relation, "duckdb")))
             for relation in (decision.waiting(), decision.standing())
         )
         shown = after if with_owners else Counter({row[:2]: n for row, n in after.items()})

@@ -7,7 +7,7 @@ together, so that no person is released twice. A class that satisfies the models
 leave.
 
 If `differencing_values` requires m values of a column, a class changes only if at least m values are in all of these
-sets: its values in every release, and those of the rows that came, or that went, between any two releases. Whoever a
+sets: its values in every release, and those of the rows that came, went or stayed between any two releases. Whoever a
 reader looks for, their value is then among at least m after all these sets are intersected. The same goes for the
 sets of all classes between which a person moved, if there is a unit.
 
@@ -280,7 +280,9 @@ class Deferral:
         tables, name = self._tables, values.name
         value: dict[str, Hole] = {"value": [name]}
         shown = tables.create(f"shown_{name}", "deferral/shown_counts", rows=self._moving, counts=self._counts, **value)
-        holes: dict[str, Hole] = {"shown": shown, "unmoved": self._unmoved_rows, "releases": self._releases}
+        pairs = tables.create("changed_pairs", "deferral/changed_pairs", shown=shown)
+        unmoved = self._unmoved_rows
+        holes: dict[str, Hole] = {"shown": shown, "unmoved": unmoved, "releases": self._releases, "pairs": pairs}
         sets = tables.create(f"sets_{name}", "deferral/earlier_values", **holes, **value)
         common = tables.create(f"earlier_{name}", "deferral/earlier_common_values", sets=sets, **value)
         return replace(values, shown=shown, sets=sets, common=common)
@@ -425,16 +427,10 @@ class Deferral:
         tables = self._tables
         for values in self._values:
             value: dict[str, Hole] = {"value": [values.name]}
-            sets = tables.create(
-                f"new_sets_{values.name}",
-                "deferral/values_by_choice",
-                choices=choices,
-                rows=self._moving,
-                unmoved=self._unmoved_rows,
-                shown=values.shown,
-                common=values.common,
-                **value,
-            )
+            holes: dict[str, Hole] = {"choices": choices, "rows": self._moving, "shown": values.shown, **value}
+            compared = tables.create("compared_counts", "deferral/compared_counts", **holes)
+            holes = {"compared": compared, "unmoved": self._unmoved_rows, "common": values.common, **value}
+            sets = tables.create(f"new_sets_{values.name}", "deferral/values_by_choice", **holes)
             common = tables.create(
                 f"common_{values.name}", "deferral/common_values", sets=sets, earlier=values.sets, **value
             )

@@ -1,8 +1,8 @@
 """The values of a sensitive column that remain possible for everyone after all releases of a series are intersected.
 
 A reader who looks for a person intersects the values of the person's class in every release, and the values of the rows
-that came to the class, or left it, between two releases. If m values are in all of these sets, no collection of them
-leaves fewer than m. For a person who moved, the sets of all their classes count; that takes a unit.
+that came to the class, left it, or stayed there, between two releases. If m values are in all of these sets, no
+collection of them leaves fewer than m. For a person who moved, the sets of all their classes count; that takes a unit.
 
 This reads the releases themselves, and does not know how they were decided (see `kanon_sql.pipeline.deferral`).
 """
@@ -75,9 +75,9 @@ class Series:
         holes: dict[str, Hole] = {"rows": self._rows, "columns": self._shown, "releases": self._number}
         steady = tables.create("steady", "series/steady_values", value=[value], **holes)
         counts = self._counts("value_counts", self._changing, self._rows, self._shown, value)
-        sets = tables.create(
-            "value_sets", "series/value_sets", value=[value], counts=counts, steady=steady, releases=self._releases
-        )
+        holes = {"counts": counts, "steady": steady, "releases": self._releases}
+        pairs = tables.create("series_pairs", "series/changed_pairs", counts=counts)
+        sets = tables.create("value_sets", "series/value_sets", value=[value], pairs=pairs, **holes)
         remaining = tables.create("remaining", "series/remaining_values", value=[value], sets=sets)
         ((fewest, classes),) = tables.rows(
             "series/fewest_in_classes", classes=self._classes, remaining=remaining, least=least

@@ -721,13 +721,30 @@ _COMMON_VALUES = [
         value=["v1"],
     ),
     _case(
+        "changed_pairs",
+        "class older newer",
+        [(1, 1, 0), (1, 2, 0)],
+        {
+            "shown": (
+                "class shown v1 release n",
+                [(1, 1, "x", 0, 2), (1, 1, "x", 1, 1), (1, 1, "x", 2, 1), (2, 2, None, 0, 3), (2, 2, None, 1, 3)],
+            )
+        },
+    ),
+    # One x comes and a NULL goes; y never moves, and both y and x stay.
+    _case(
         "earlier_values",
         _OLD_SETS,
         [
             *[(1, 0, 0, 0, "x"), (1, 0, 0, 0, "y"), (1, 1, 1, 0, "x"), (1, 1, 1, 0, "y"), (1, 1, 1, 0, None)],
-            *[(1, 1, 0, 1, "x"), (1, 1, 0, 2, None)],
+            *[(1, 1, 0, 1, "x"), (1, 1, 0, 2, None), (1, 1, 0, 3, "x"), (1, 1, 0, 3, "y")],
         ],
-        {"shown": _LOOKS, "unmoved": ("class v1 n", [(1, "y", 3)]), "releases": ("release", [(0,), (1,)])},
+        {
+            "shown": _LOOKS,
+            "unmoved": ("class v1 n", [(1, "y", 3)]),
+            "releases": ("release", [(0,), (1,)]),
+            "pairs": ("class older newer", [(1, 1, 0)]),
+        },
         value=["v1"],
     ),
     _case(
@@ -747,18 +764,37 @@ _COMMON_VALUES = [
     ),
     # By choice 1 a NULL comes, and by choice 4 nothing changes since release 0.
     _case(
+        "compared_counts",
+        "class choice v1 older before after",
+        [
+            *[(1, 1, "x", 0, 2, 2), (1, 1, "x", 1, 1, 2), (1, 1, None, 0, 0, 1), (1, 1, None, 1, 1, 1)],
+            *[(1, 4, "x", 0, 2, 2), (1, 4, "x", 1, 1, 2), (1, 4, None, 0, 0, 0), (1, 4, None, 1, 1, 0)],
+        ],
+        {
+            "choices": (_CHOICES, [(1, 1, 2), (1, 2, 1), (4, 1, 2), (4, 2, 0)]),
+            "rows": ("number class value v1", [(1, 1, 1, "x"), (2, 1, 2, None)]),
+            "shown": _LOOKS,
+        },
+        value=["v1"],
+    ),
+    _case(
         "values_by_choice",
         _NEW_SETS,
         [
             *[(1, 1, -1, 0, "x"), (1, 1, -1, 0, None), (1, 1, -1, 0, "y"), (1, 4, -1, 0, "x"), (1, 4, -1, 0, "y")],
             *[(1, 1, 0, 1, None), (1, 1, 1, 1, "x"), (1, 4, 1, 1, "x"), (1, 4, 1, 2, None)],
-            *[(1, 1, -1, 3, "z"), (1, 4, -1, 3, "z")],
+            *[(1, 1, 0, 3, "x"), (1, 1, 0, 3, "y"), (1, 1, 1, 3, "x"), (1, 1, 1, 3, "y"), (1, 1, 1, 3, None)],
+            *[(1, 4, 1, 3, "x"), (1, 4, 1, 3, "y"), (1, 1, -1, 4, "z"), (1, 4, -1, 4, "z")],
         ],
         {
-            "choices": (_CHOICES, [(1, 1, 2), (1, 2, 1), (4, 1, 2), (4, 2, 0)]),
-            "rows": ("number class value v1", [(1, 1, 1, "x"), (2, 1, 2, None)]),
+            "compared": (
+                "class choice v1 older before after",
+                [
+                    *[(1, 1, "x", 0, 2, 2), (1, 1, "x", 1, 1, 2), (1, 1, None, 0, 0, 1), (1, 1, None, 1, 1, 1)],
+                    *[(1, 4, "x", 0, 2, 2), (1, 4, "x", 1, 1, 2), (1, 4, None, 0, 0, 0), (1, 4, None, 1, 1, 0)],
+                ],
+            ),
             "unmoved": ("class v1 n", [(1, "y", 3)]),
-            "shown": _LOOKS,
             "common": ("class v1", [(1, "z"), (9, "z")]),
         },
         value=["v1"],
@@ -773,13 +809,8 @@ _COMMON_VALUES = [
                 _NEW_SETS,
                 [
                     *[(1, 1, -1, 0, "x"), (1, 1, -1, 0, None), (1, 1, 0, 1, None), (1, 1, 0, 1, "x")],
-                    *[
-                        (1, 1, -1, 3, "x"),
-                        (1, 1, -1, 3, None),
-                        (1, 4, -1, 0, "x"),
-                        (1, 4, -1, 3, "x"),
-                        (1, 4, -1, 3, "y"),
-                    ],
+                    *[(1, 1, -1, 4, "x"), (1, 1, -1, 4, None), (1, 4, -1, 0, "x"), (1, 4, -1, 4, "x")],
+                    *[(1, 4, -1, 4, "y")],
                     *[(2, 1, -1, 0, "x"), (3, 1, -1, 0, "y")],
                 ],
             ),
@@ -794,7 +825,7 @@ _COMMON_VALUES = [
         {
             "sets": (
                 _NEW_SETS,
-                [(1, 1, -1, 0, "x"), (1, 2, -1, 0, "x"), (2, 1, 0, 1, "x"), (2, 4, -1, 0, "x"), (3, 1, -1, 3, "x")],
+                [(1, 1, -1, 0, "x"), (1, 2, -1, 0, "x"), (2, 1, 0, 1, "x"), (2, 4, -1, 0, "x"), (3, 1, -1, 4, "x")],
             ),
             "common": ("class choice v1", [(1, 1, "x"), (1, 1, None), (1, 2, "x")]),
         },

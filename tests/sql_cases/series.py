@@ -83,13 +83,24 @@ CASES = [
         value=["v1"],
         same=Same(["v1", "v2"], "r", "c"),
     ),
+    _case(
+        "changed_pairs",
+        "class older newer",
+        [(1, 1, 0), (1, 2, 0)],
+        {
+            "counts": (
+                "number class v1 release n",
+                [(1, 1, "x", 0, 2), (1, 1, "x", 1, 1), (1, 1, "x", 2, 1), (2, 2, None, 0, 3), (2, 2, None, 1, 3)],
+            )
+        },
+    ),
     # Class 1: x is steady, one y comes and a NULL leaves; in class 2, two rows with x take turns.
     _case(
         "value_sets",
         _SETS,
         [
             *[(1, 0, 0, 0, "x"), (1, 0, 0, 0, "y"), (1, 1, 1, 0, "x"), (1, 1, 1, 0, "y"), (1, 1, 1, 0, None)],
-            *[(1, 1, 0, 1, "y"), (1, 1, 0, 2, None)],
+            *[(1, 1, 0, 1, "y"), (1, 1, 0, 2, None), (1, 1, 0, 3, "x"), (1, 1, 0, 3, "y")],
             *[(2, 0, 0, 0, "x"), (2, 1, 1, 0, "x"), (2, 1, 0, 1, "x"), (2, 1, 0, 2, "x")],
         ],
         {
@@ -100,6 +111,7 @@ CASES = [
                     *[(3, 2, "x", 1, 1), (3, 2, "x", 0, 0), (4, 2, "x", 1, 0), (4, 2, "x", 0, 1)],
                 ],
             ),
+            "pairs": ("class older newer", [(1, 1, 0), (2, 1, 0)]),
             "steady": ("class v1", [(1, "x")]),
             "releases": ("release", [(0,), (1,)]),
         },

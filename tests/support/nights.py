@@ -178,13 +178,14 @@ def narrowed(old: Sequence[Row], new: Sequence[Row], people: Sequence[Row], cove
 
 
 def common_values(nights: Sequence[Sequence[Row]]) -> set[Any] | None:
-    """The values in all that a reader learns of a class: its rows in every night, and what came or left in any two.
+    """The values in all that a reader learns of a class: its rows in every night, what came, left or stayed in any two.
 
     A row: what is shown in the class, the value first. None if the class never has a row.
     """
     seen = [Counter(rows) for rows in nights]
     pairs = [*combinations(seen, 2)]
     found = [*seen, *(new - old for old, new in pairs), *(old - new for old, new in pairs)]
+    found += [old & new for old, new in pairs]
     sets = [{row[0] for row in rows} for rows in found if rows]
     return set.intersection(*sets) if sets else None
 
@@ -206,6 +207,8 @@ def possible_values(nights: Sequence[Sequence[Row]], width: int) -> dict[Any, se
                     learned.append(seen[new] - seen[old])
                 if own[new] < own[old]:
                     learned.append(seen[old] - seen[new])
+                if own[new] == own[old] > 0:
+                    learned.append(seen[old] & seen[new])
             for rows in filter(None, learned):
                 values = {row[0] for row in rows}
                 possible[person] = possible.get(person, values) & values
