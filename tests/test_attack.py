@@ -227,7 +227,7 @@ def test_a_result_has_no_value_of_a_person() -> None:
     assert not {"1*", "[20, 30)"} & set(json.dumps(tried.to_dict()).split('"'))
 
 
-def test_progress_names_what_is_being_tried() -> None:
+def test_progress_names_the_running_attack() -> None:
     stages: list[str] = []
     homogeneity(observer=Observer(stages.append))
     assert stages == ["Reading", "Trying homogeneity"]

@@ -116,7 +116,7 @@ def test_no_person_is_linked_by_halves_without_information(seed: int) -> None:
     assert outcome.excess == 0
 
 
-def test_the_halves_are_what_another_table_knows_and_the_rest() -> None:
+def test_the_halves_are_the_columns_of_another_table_and_the_rest() -> None:
     source = people_of(1).assign(sex="f")
     release = released(source)
     more = {"quasi_identifiers": [*NAMES, "sex"], "auxiliary": source[["sex"]]}

@@ -127,7 +127,7 @@ def test_every_person_of_a_k_anonymous_release_is_found_with_at_most_one_in_k() 
 
 
 @pytest.mark.parametrize("people", [pandas.DataFrame({"age": []}), pandas.DataFrame({"age": [None], "zip": [None]})])
-def test_people_without_known_attributes(people: pandas.DataFrame) -> None:
+def test_people_without_attributes(people: pandas.DataFrame) -> None:
     release = pandas.DataFrame({"age": ["[20, 30)"], "zip": ["1*"]})
     outcomes = attack(release, auxiliary=people, quasi_identifiers=NAMES, only="linkage").outcomes
     assert [outcome.affected for outcome in outcomes] == [0] * (2 if len(people) else 0)

@@ -126,7 +126,7 @@ def test_the_disclosure_of_two_releases_matches_brute_force(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_releases_that_are_generalized_alike_reveal_nothing_together(seed: int) -> None:
+def test_releases_generalized_in_the_same_way_reveal_nothing_together(seed: int) -> None:
     source = grown(200, seed)
     for told_source in (source, None):
         tried = versions(recoded(source, 10, 1), recoded(source, 20, 0), source=told_source)  # no class is cut

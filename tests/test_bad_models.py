@@ -115,7 +115,7 @@ def test_rows_without_a_person_are_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("_", "options", "message"), ASKED.values(), ids=ASKED)
-def test_a_spec_gives_the_same_result(folder: Path, _: object, options: dict[str, Any], message: str) -> None:
+def test_a_spec_has_the_same_result(folder: Path, _: object, options: dict[str, Any], message: str) -> None:
     spec = {
         "source": "people.csv",
         "identifiers": ["name"],

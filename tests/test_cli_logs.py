@@ -75,7 +75,7 @@ def test_a_connection_string_without_quotes_is_refused_without_its_words() -> No
 
 @pytest.mark.parametrize("form", ["POSTGRESQL://", " postgresql://", "keywords"])
 @pytest.mark.usefixtures("folder")
-def test_a_server_is_named_in_any_form_that_libpq_knows(postgres_dsn: str, make_table: Any, form: str) -> None:
+def test_a_server_is_named_in_any_form_that_libpq_accepts(postgres_dsn: str, make_table: Any, form: str) -> None:
     engine = ByHand.open(postgres_dsn)
     make_table(engine, "people", COLUMNS, PEOPLE)
     engine.close()

@@ -157,7 +157,7 @@ def visits(database: str, make_table: Any) -> str:
 
 @pytest.mark.parametrize("node", NODES)
 @pytest.mark.slow
-def test_the_printed_statement_alone_gives_the_release(visits: str, folder: Path, node: str) -> None:
+def test_the_printed_statement_alone_returns_the_release(visits: str, folder: Path, node: str) -> None:
     (folder / "visits.yml").write_text(VISITS_SPEC.format(*NODES[node]))
     options = ["anonymize", "visits", "--database", visits, "--spec", "visits.yml", "--keep", "*"]
     done(*options, "--into", "made")

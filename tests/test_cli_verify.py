@@ -108,7 +108,7 @@ def test_a_spec_alone_verifies_its_table(database: str, folder: Path, form: str)
         ),
     ],
 )
-def test_a_spec_without_a_target_to_verify_says_so(folder: Path, spec: str, message: str) -> None:
+def test_verifying_a_spec_without_a_target_is_an_error(folder: Path, spec: str, message: str) -> None:
     (folder / "release.yml").write_text(spec)
     run = kanon("verify", "--spec", "release.yml")
     assert (run.code, run.out) == (2, "")
@@ -131,7 +131,7 @@ def test_the_violations_of_several_models_are_reported_separately() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_release_says_which_risk_it_has() -> None:
+def test_a_release_names_its_risk_model() -> None:
     roles = ["--identifiers", "name", "--quasi-identifiers", "age,zip", "--hierarchies", "h", "--keep", "disease"]
     output = done("anonymize", "people.csv", *roles, "--risk", "marketer:mean=0.2", "--output", "risk.csv")
     assert "Verified in the written release: marketer risk (0.2)." in output

@@ -39,7 +39,7 @@ def test_a_long_column_name_is_wrapped(capsys: pytest.CaptureFixture[str]) -> No
     ]
 
 
-def test_columns_of_a_sample_without_room_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_columns_of_a_sample_that_do_not_fit_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     output.sample(["id", *LONG, "age"], [["1", "x", "y", "31"]])
     text = printed(capsys)
     assert text.splitlines()[0].split() == ["id", "age"]

@@ -43,7 +43,7 @@ def rendered(model: kanon_sql.DbtModel, dialect: str, empty: bool = False) -> st
     return jinja2.Template(model.files[f"models/{model.name}.sql"], undefined=jinja2.StrictUndefined).render(known)
 
 
-def test_the_compiled_model_gives_the_rows_of_the_release(
+def test_the_compiled_model_returns_the_rows_of_the_release(
     engine: Engine, make_table: MakeTable, tmp_path: Path
 ) -> None:
     values = [*ODD, *(f"v{i:03d}" for i in range(230))]

@@ -125,7 +125,7 @@ def test_an_arrival_waits_for_two_others_and_the_command_line_shows_it() -> None
 
 
 @pytest.mark.parametrize("unit", [False, True])
-def test_the_verbs_know_that_a_release_has_rows_that_have_left_its_source(unit: bool) -> None:
+def test_the_verbs_expect_released_rows_that_have_left_the_source(unit: bool) -> None:
     rows = ", ".join(f"({number}, {20 + number % 2 * 20}, '1200', 'x')" for number in range(20))
     ask("hospital.duckdb", f"CREATE OR REPLACE TABLE visits AS SELECT * FROM (VALUES {rows}) AS t(pid, age, zip, ill)")
     spec = SPEC.replace("audit: true\n", "") + ("unit: pid\n" if unit else "identifiers: [pid]\n")

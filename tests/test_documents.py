@@ -92,7 +92,7 @@ def test_values_of_the_data_are_in_no_document(folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_failed_check_is_no_error() -> None:
+def test_a_failed_check_is_not_an_error() -> None:
     run = kanon("verify", "people.csv", "--quasi-identifiers", "name", "--k", 2, "--json")
     document = json.loads(run.out)
     assert (run.code, document["schema"], document["holds"]) == (1, "verify/1", False)

@@ -146,7 +146,7 @@ def test_any_value_is_sent_to_another_duckdb(beside: str) -> None:
             assert there.rows(counted.format("sent")) == here.rows(counted.format("source"))
 
 
-def test_frame_gives_rows_and_types(engine: Engine, make_table: Any) -> None:
+def test_frame_returns_rows_and_types(engine: Engine, make_table: Any) -> None:
     rows = [(1, "", 0.5, date(2024, 2, 29)), (2, None, 1.5, date(9999, 12, 31))]
     types = {"a": "INTEGER", "Odd name": "VARCHAR", "c": "DOUBLE PRECISION", "d": "DATE"}
     frame = engine.frame(make_table(engine, "source", types, rows).relation)
@@ -162,7 +162,7 @@ def test_a_closed_engine_refuses_queries(engine: Engine) -> None:
         engine.rows("SELECT 1")
 
 
-def test_explain_gives_a_plan(engine: Engine, make_table: Any) -> None:
+def test_explain_returns_a_plan(engine: Engine, make_table: Any) -> None:
     source = make_table(engine, "source", {"a": "INTEGER"}, [(1,)])
     assert "source" in engine.explain(queries.select_all(source.relation, engine.dialect))
 
@@ -209,7 +209,7 @@ def test_find_ignores_case_where_no_exact_name_exists(engine: Engine, make_table
     assert engine.find("patients") == engine.find("PATIENTS") == table
 
 
-def test_find_gives_none_for_what_is_missing(engine: Engine) -> None:
+def test_find_returns_none_for_a_missing_table(engine: Engine) -> None:
     for name in ("patients", "hr.patients", '"x"', "", ".", 'a"', "no'such", "a.b.c.d"):
         assert engine.find(name) is None
 

@@ -116,7 +116,7 @@ def test_a_wrong_variable_is_an_error_that_names_it(value: str, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("name", ["K", "SUPPRESSION_LIMIT", "DIFFERENCING_LIMIT", "SHOW_VALUES", "KEEP", "OVERWRITE"])
-def test_no_variable_changes_what_is_released(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_variable_changes_the_release(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(f"KANON_{name}", "1")
     (folder / "h" / "zip.csv").write_text("02138;*\n")
     run = kanon("anonymize", "people.csv", *ASK, "--k", 3, "--output", "out.csv")
@@ -157,7 +157,7 @@ def test_only_its_own_option_shows_values(options: tuple[str, ...], folder: Path
     assert ("90210" in run.err) == (options == ("--show-values",))
 
 
-def test_variables_set_what_is_printed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_set_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KANON_QUIET", "1")
     monkeypatch.setenv("KANON_LOG_LEVEL", "info")
     run = kanon(*RISK)

@@ -40,7 +40,7 @@ def report() -> Report:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_form_has_the_figures_the_declarations_and_what_is_left_to_fill_in(name: str, report: Report) -> None:
+def test_a_form_has_figures_declarations_and_fields_to_fill_in(name: str, report: Report) -> None:
     text = report.form(name)
     for part in ("2027-01-31", "A \\| B", "Neighbours know it.", "for the public", "Approved by, on", "20 rows"):
         assert part in text, part

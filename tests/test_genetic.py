@@ -139,7 +139,7 @@ def test_memetic_finds_the_optimum_before_it_settles_the_rest(problem: Problem, 
 
 @settings(FAST, suppress_health_check=[HealthCheck.filter_too_much])  # two of three tops are not anonymous
 @given(problem=problems(most_columns=3), name=st.sampled_from(DRAWING), by=BOUNDED)
-def test_without_a_monotone_model_what_is_found_is_still_anonymous(problem: Problem, name: str, by: str) -> None:
+def test_without_a_monotone_model_the_result_is_still_anonymous(problem: Problem, name: str, by: str) -> None:
     problem = Unordered(problem.rows, problem.columns, 1, 0.0)
     assume(problem.anonymous(problem.nodes[-1]))
     run = Run(problem, name, by, monotone_model=False, evaluations=150)
@@ -321,7 +321,7 @@ def test_survivors_are_a_generation_older_and_offspring_are_not() -> None:
     assert drawn.count(Individual((0,), True, 0.5, 3)) / len(drawn) == pytest.approx(0.35 / 1.05, abs=0.03)
 
 
-def test_kgen_asks_for_a_generation_in_two_requests() -> None:
+def test_kgen_scores_a_generation_in_two_requests() -> None:
     requests = Conversation(SPREAD, strategy("kgen").search, evaluations=1000).requests
     sizes = [len(request.nodes) for request in requests if isinstance(request, Test)]
     assert sizes[2] == POPULATION  # after the reduction's two

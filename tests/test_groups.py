@@ -39,7 +39,7 @@ def fields(text: str) -> list[list[str]]:
     return [line.split(";") for line in text.splitlines()]
 
 
-def test_groups_and_an_equivalent_file_give_the_same_hierarchy() -> None:
+def test_groups_and_an_equivalent_file_define_the_same_hierarchy() -> None:
     assert check(groups(SCHOOLS, "education")) == from_rows(fields(FILE), "education.csv")
     assert groups([{"A": ["a"]}], "x").levels == (("A",), ("*",))
     assert groups([{"A": ["a"]}, {"*": ["A"]}], "x").levels == (("A",), ("*",)), "a `*` of one's own is the top"

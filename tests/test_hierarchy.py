@@ -45,7 +45,7 @@ def test_levels_codes_and_leaves_of_a_known_hierarchy() -> None:
     assert [age.leaves(level) for level in range(4)] == [(1, 1, 1, 1), (2, 1, 1), (3, 1), (4,)]
 
 
-def test_the_fingerprint_knows_labels_and_types_but_not_the_order() -> None:
+def test_the_fingerprint_depends_on_labels_and_types_but_not_on_the_order() -> None:
     text = "1;a\n2;b\n"
     one = parse(text, "one")
     assert one.sha256() == parse("2;b\n1;a\n", "other").sha256()

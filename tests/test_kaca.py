@@ -339,7 +339,7 @@ def test_every_row_is_in_a_class_of_k_or_more(
 
 @EXAMPLES
 @given(problem=problems(most_rows=30), odd=st.integers(2, 6))
-def test_classes_not_known_to_be_safe_are_merged_further(embedded: DuckDB, problem: Problem, odd: int) -> None:
+def test_classes_of_unknown_safety_are_merged_further(embedded: DuckDB, problem: Problem, odd: int) -> None:
     safe = "NULLIF(rows, $odd) >= $k"
     model = PrivacyModel("odd", {"odd": odd, "k": problem.k}, {"rows": "SUM(n)"}, safe)
     task = task_of(embedded, problem, model=all_of(model))

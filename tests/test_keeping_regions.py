@@ -148,7 +148,7 @@ def test_rows_wait_for_a_class_instead_of_joining_one(tmp_path: Path, monkeypatc
 
 
 @pytest.mark.slow
-def test_regions_are_for_their_owner_alone_and_known_by_their_digest(
+def test_only_the_owner_can_read_regions_which_are_identified_by_their_digest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

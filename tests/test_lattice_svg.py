@@ -168,7 +168,7 @@ def test_the_heading_states_the_search_and_its_result() -> None:
     assert title.text == "Lattice of one, two, three: 64 nodes"
 
 
-def test_a_search_out_of_time_reports_what_is_unproven() -> None:
+def test_a_search_out_of_time_does_not_claim_a_proof() -> None:
     run = Run(SPREAD, "exhaustive", "loss", stop_after=1)
     shown = " ".join(Picture(pictured(run)).words)
     assert "ended: time limit. Best:" in shown

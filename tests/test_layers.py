@@ -96,7 +96,7 @@ def test_imports_go_down_only(path: Path) -> None:
             assert here in HOMES[package], f"{here} imports {package}, which lives in {HOMES[package]}"
 
 
-def test_a_strategy_knows_levels_and_never_a_database() -> None:
+def test_a_strategy_depends_on_levels_and_not_on_a_database() -> None:
     known = {"errors", "interrupts", "generalization", "loss", "own", "strategies"}
     for path in (PACKAGE / "strategies").glob("*.py"):
         named = {name.split(".")[1] for name in imported(path) if name.startswith("kanon_sql.")}

@@ -40,7 +40,7 @@ def compiled(people: DuckDB, **how: Any) -> kanon_sql.Compiled:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["mondrian", "kaca", "refine", "prioprivacy"])
-def test_another_system_gives_the_rows_of_the_release(people: DuckDB, postgres: PostgreSQL, strategy: str) -> None:
+def test_another_system_returns_the_rows_of_the_release(people: DuckDB, postgres: PostgreSQL, strategy: str) -> None:
     create_table(postgres, "elsewhere", TYPES, ROWS)
     options: dict[str, Any] = {"strategy": strategy, "into": "anon", "overwrite": True}
     kanon_sql.anonymize("people", SPEC, connection=people.connection, **options)

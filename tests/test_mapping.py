@@ -157,7 +157,7 @@ TAMPERED = (
 @pytest.mark.parametrize("with_null", [False, True])
 @pytest.mark.parametrize("level", [0, 1])
 @pytest.mark.slow
-def test_a_view_shows_k_rows_alike_whatever_was_written_to_its_mapping_table(
+def test_a_view_shows_classes_of_k_rows_whatever_was_written_to_its_mapping_table(
     engine: Engine, level: int, with_null: bool, tmp_path: Path
 ) -> None:
     make_view(engine, tmp_path, "best_first", level, with_null)
@@ -403,7 +403,7 @@ def test_impossible_leaves_of_a_column_are_left_out(
     assert len(engine.rows("SELECT * FROM seen__v")) == 1
 
 
-def test_leaves_that_a_categorical_of_pandas_does_not_know_are_left_out(tmp_path: Path) -> None:
+def test_leaves_missing_from_a_pandas_categorical_are_left_out(tmp_path: Path) -> None:
     people = pandas.DataFrame({"v": pandas.Categorical(["sad", "ok"] * 2), "number": range(4)})
     file = hierarchy_file(tmp_path, [["sad", "low"], ["ok", "high"], ["merry", "high"]])
     assert anonymize(people, {"quasi_identifiers": {"v": {"hierarchy": file}}}, k=2).manifest["released_rows"] == 4

@@ -169,7 +169,7 @@ def test_a_staged_release_without_its_lookalikes_is_not_published(tmp_path: Path
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_a_table_of_an_engine_is_masked_alike(engine: Engine) -> None:
+def test_a_table_of_an_engine_is_masked_in_the_same_way(engine: Engine) -> None:
     rows = SEVERAL.astype(object).where(SEVERAL.notna(), None).values.tolist()
     create_table(engine, "wards", {"ward": "VARCHAR", "ill": "VARCHAR", "n": "INTEGER"}, rows)
     released = anonymize("wards", {**WARDS, "keep": ["n"], "privacy": MASK}, connection=engine.connection, into="kept")

@@ -275,7 +275,7 @@ def test_no_class_of_strict_can_be_split_into_two_safe_parts(
 
 @FEW
 @given(problems(most_rows=40), st.sampled_from([mondrian, mondrian_relaxed]))
-def test_rows_not_known_to_be_safe_are_not_a_class(problem: Problem, recode: Callable[[Task], Local]) -> None:
+def test_rows_of_unknown_safety_do_not_form_a_class(problem: Problem, recode: Callable[[Task], Local]) -> None:
     """A model that says nothing of three rows, and promises nothing of what is merged."""
     task = task_for(problem)
     three = {"three": 3, "two": 2}

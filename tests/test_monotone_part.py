@@ -358,7 +358,7 @@ def staff(draw: st.DrawFn) -> pandas.DataFrame:
 )
 @pytest.mark.parametrize("name", ["auto", "certified"])
 @pytest.mark.slow
-def test_models_of_a_release_and_of_a_population_are_pruned_alike(
+def test_models_of_a_release_and_of_a_population_are_pruned_in_the_same_way(
     name: str, people: pandas.DataFrame, others: pandas.DataFrame, limit: float, by: str
 ) -> None:
     """The same optimum as of a search that concludes nothing, since no model is said to be monotone."""

@@ -17,7 +17,7 @@ from support.hierarchies import check, columns
 COUNTRIES = Path(__file__).resolve().parent.parent / "hierarchies" / "known" / "countries.csv"
 
 
-def test_custom_edges_give_half_open_ranges() -> None:
+def test_custom_edges_define_half_open_ranges() -> None:
     hierarchy = check(edges([-3, 0, 0.5, 10, 99, 100], [[0, 1, 10, 100], [10]], "gain"))
     assert columns(hierarchy) == {
         -3: ["< 0", "< 10", "*"],
@@ -115,7 +115,7 @@ def test_every_country_has_two_codes_a_region_and_a_continent() -> None:
     assert all(contains("countries", name) for name in names)
 
 
-def test_countries_are_known_by_code_and_name_in_any_case() -> None:
+def test_countries_are_recognized_by_code_and_name_in_any_case() -> None:
     hierarchy = check(
         built_in(["CH", "che", "Côte d'Ivoire", "COTE DIVOIRE", "Trinidad & Tobago", "Mars"], "countries", "from")
     )

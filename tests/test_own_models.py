@@ -170,7 +170,7 @@ def test_a_model_in_conflict_with_the_spec_is_refused() -> None:
         kanon_sql.anonymize(people, SPEC, privacy={"minimality": "mask", "models": [hidden]})
 
 
-def test_a_model_with_wrong_declarations_still_gives_safe_releases(tmp_path: Path) -> None:
+def test_a_model_with_wrong_declarations_still_produces_safe_releases(tmp_path: Path) -> None:
     people = pandas.DataFrame(rows(), columns=list(TYPES))
     claims: list[Any] = ["always", "without suppression"]
     for monotone in claims:

@@ -172,7 +172,7 @@ def test_the_raw_values_stay_in_the_server(postgres: PostgreSQL, monkeypatch: py
     }
 
 
-def test_values_are_equal_if_the_server_says_so(postgres: PostgreSQL) -> None:
+def test_the_server_decides_which_values_are_equal(postgres: PostgreSQL) -> None:
     postgres.run("CREATE TABLE t (a numeric, b char(5), c integer)")
     postgres.run("INSERT INTO t SELECT 1.0, 'x', i % 4 FROM generate_series(1, 8) i")
     postgres.run("INSERT INTO t SELECT 1.00, 'x  ', i % 4 FROM generate_series(1, 8) i")
@@ -250,5 +250,5 @@ def test_progress_is_reported(engine: Engine) -> None:
     assert [now for now in messages if now[0] == "sets"] == sorted(now for now in messages if now[0] == "sets")
 
 
-def test_no_limit_is_no_limit(engine: Engine) -> None:
+def test_without_a_time_limit_the_profile_is_complete(engine: Engine) -> None:
     assert profile(engine, wide(engine, 6), time_limit=None).complete

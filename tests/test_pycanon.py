@@ -79,7 +79,7 @@ def achieved(source: Any, quasi: list[str], sensitive: str, number: bool) -> dic
 
 @pytest.mark.parametrize("number", [False, True])
 @pytest.mark.parametrize("seed", range(3))
-def test_random_tables_measure_alike(seed: int, number: bool, tmp_path: Path) -> None:
+def test_random_tables_have_the_same_figures(seed: int, number: bool, tmp_path: Path) -> None:
     draw = Random(seed)
     rows = [(f"z{draw.randint(1, 3)}", f"a{draw.randint(1, 2)}", draw.choice([1, 1, 2, 3, 7])) for _ in range(60)]
     table = pandas.DataFrame(rows, columns=["zip", "age", "ill"])
@@ -91,7 +91,7 @@ def test_random_tables_measure_alike(seed: int, number: bool, tmp_path: Path) ->
 
 
 @needs_adult
-def test_the_risks_of_adult_measure_alike(tmp_path: Path) -> None:
+def test_the_risks_of_adult_are_the_same(tmp_path: Path) -> None:
     quasi, source = ["sex", "race", "marital-status"], DATA / "adult" / "adult.csv"
     table = pandas.read_csv(source, sep=";")
     seen = kanon_sql.risk(table, quasi_identifiers=quasi, sensitive=["occupation"]).source
@@ -104,7 +104,7 @@ def test_the_risks_of_adult_measure_alike(tmp_path: Path) -> None:
 
 
 @needs_adult
-def test_a_release_of_adult_measures_alike(tmp_path: Path) -> None:
+def test_a_release_of_adult_has_the_same_figures(tmp_path: Path) -> None:
     quasi = ["sex", "age", "race", "education"]
     kanon_sql.anonymize(
         str(DATA / "adult" / "adult.csv"),

@@ -38,7 +38,7 @@ def test_the_repr_is_one_line(release: kanon_sql.Release) -> None:
     assert str(release).splitlines()[0] == "source    in memory, 6 rows"
 
 
-def test_a_release_says_why_it_cannot_be_pickled(release: kanon_sql.Release) -> None:
+def test_pickling_a_release_is_an_error_with_the_reason(release: kanon_sql.Release) -> None:
     with pytest.raises(TypeError, match=r"pickle `release.manifest` or `release.to_df\(\)` instead"):
         pickle.dumps(release)
     assert pickle.loads(pickle.dumps(release.manifest)) == release.manifest

@@ -141,7 +141,7 @@ def test_internal_names_do_not_affect_the_order(engine: Engine, shuffle: bool) -
     assert orders[0] == orders[1]
 
 
-def test_rows_are_sorted_by_what_is_released_or_shuffled_by_the_seed(engine: Engine, tmp_path: Path) -> None:
+def test_rows_are_sorted_by_released_values_or_shuffled_by_the_seed(engine: Engine, tmp_path: Path) -> None:
     rows = [(f"{i % 7}",) for i in range(70)]
     people = People(engine, Problem(rows, [two_levels("0123456")], 2), tmp_path)
     orders = {}

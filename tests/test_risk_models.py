@@ -225,7 +225,7 @@ def test_every_node_is_judged_like_brute_force(
 
 
 @pytest.mark.parametrize("risk_model", [Mean(Fraction(1, 10)), Above(Fraction(1, 5), Fraction(1, 20))])
-def test_one_node_and_several_are_judged_alike_where_classes_have_many_sizes(
+def test_one_node_and_several_are_judged_the_same_where_classes_have_many_sizes(
     engine: Engine, risk_model: RiskModel
 ) -> None:
     draw = Random(1)

@@ -131,7 +131,7 @@ def test_the_figures_are_those_of_verify(unit: str | None) -> None:
         assert (seen.classes.mean, seen.classes.above[2].share) == (mean, above)
 
 
-def test_a_table_of_sweeneys_has_known_figures() -> None:
+def test_the_figures_of_sweeneys_table() -> None:
     """L. Sweeney, "k-anonymity: a model for protecting privacy", 2002, figure 2: 2-anonymous, and no more."""
     kinds = {
         ("Black", 1965, "m", "0214*"): 2,
@@ -256,7 +256,7 @@ def test_a_release_without_identifiable_people_is_counted_in_rows_with_a_note() 
 
 
 @needs_adult
-def test_adult_has_known_figures() -> None:
+def test_the_figures_of_adult() -> None:
     quasi = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class"]
     seen = kanon_sql.risk(str(DATA / "adult" / "adult.csv"), quasi_identifiers=quasi, sensitive=["occupation"])
     classes, (occupation,) = seen.source.classes, seen.source.sensitive

@@ -207,7 +207,7 @@ STRATEGIES = ({}, {"strategy": "refine"}, {"show": "mode"})
         ("*", ["zip", "disease", "ward", "name"], []),
     ],
 )
-def test_keep_determines_what_is_released(
+def test_keep_determines_the_released_columns(
     keep: Any, released: list[str], dropped: list[str], options: dict[str, str]
 ) -> None:
     release = anonymize(people(name=NAMES), SPEC, keep=keep, **options)

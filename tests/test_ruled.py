@@ -173,7 +173,7 @@ def check(type_name: str, recipe: Any, values: Sequence[Any]) -> bool:
 @pytest.mark.slow
 @examples(10)
 @given(data=st.data())
-def test_rules_give_the_labels_of_the_recipe(data: st.DataObject) -> None:
+def test_rules_return_the_labels_of_the_recipe(data: st.DataObject) -> None:
     type_name, recipe = data.draw(st.sampled_from(EVERY))
     check(type_name, recipe, data.draw(st.lists(TYPES[type_name][1] | st.none(), min_size=1, max_size=40)))
 

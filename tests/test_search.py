@@ -95,7 +95,7 @@ def test_ola_misses_the_optimum_and_does_not_claim_it() -> None:
 
 @FAST
 @given(problem=problems(bounded=True))
-def test_exhaustive_tests_what_is_not_anonymous_and_the_minimal_nodes(problem: Problem) -> None:
+def test_exhaustive_tests_minimal_nodes_and_those_that_are_not_anonymous(problem: Problem) -> None:
     assume(problem.anonymous_nodes)
     run = Run(problem, "exhaustive", "height")
     expected = set(problem.nodes) - set(problem.anonymous_nodes) | set(problem.minimal_nodes)
@@ -441,7 +441,7 @@ def test_the_trace_and_the_progress_report_the_checks(case: tuple[Problem, str],
         assert progress.node is None or problem.anonymous(progress.node)
 
 
-def test_an_unknown_strategy_and_metric_name_the_known_ones() -> None:
+def test_errors_for_an_unknown_strategy_and_metric_list_the_valid_ones() -> None:
     with pytest.raises(SpecError, match="'magic' is not a strategy; choose one of auto"):
         strategy("magic")
     with pytest.raises(SpecError, match="'magic' is not a metric; choose one of precision"):

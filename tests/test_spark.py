@@ -340,7 +340,7 @@ VALUES: dict[str, list[Any]] = {
 }
 
 
-def test_values_of_every_type_give_the_classes_of_duckdb(cluster: Spark, here: DuckDB) -> None:
+def test_values_of_every_type_form_the_same_classes_as_in_duckdb(cluster: Spark, here: DuckDB) -> None:
     """Each value is in three rows, in which the columns of the other types are empty; one more has the first of all."""
     types = {f"c{i}": type_name for i, type_name in enumerate(VALUES)}
     values = [(place, value) for place, of_type in enumerate(VALUES.values()) for value in [*of_type, None]]

@@ -17,7 +17,7 @@ NESTED = "prioprivacy: {rules: my_rules, suppression_order: published, wildcard_
 FLAT = "{rules: my_rules, suppression_order: published, wildcard_suppression: true}"
 
 
-def test_options_of_an_algorithm_stand_alone_or_under_its_name() -> None:
+def test_options_of_an_algorithm_can_be_top_level_or_under_its_name() -> None:
     nested, flat = small(**yaml.safe_load(NESTED)), small(**yaml.safe_load(FLAT))
     assert nested == flat
     assert (flat.rules, flat.suppression_order, flat.wildcard_suppression) == ("my_rules", "published", True)

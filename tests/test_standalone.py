@@ -81,7 +81,7 @@ COLUMNS: dict[str, tuple[str, Sequence[Any], Sequence[dict[str, Any]]]] = {
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_an_expression_gives_every_value_the_label_of_its_hierarchy(engine: Engine, name: str) -> None:
+def test_an_expression_returns_the_label_of_every_value(engine: Engine, name: str) -> None:
     type_name, values, recipes = COLUMNS[name]
     rows = list(enumerate([*values, None]))
     table = create_table(engine, "people", {"id": "INTEGER", "x": type_name}, rows)
@@ -129,7 +129,7 @@ def test_values_that_the_recipe_refuses_become_a_star(engine: Engine, name: str)
 
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("system", [grammars.ClickHouse, grammars.BigQuery], ids=["clickhouse", "bigquery"])
-def test_other_systems_give_the_same_labels(embedded: DuckDB, system: Any, name: str) -> None:
+def test_other_systems_return_the_same_labels(embedded: DuckDB, system: Any, name: str) -> None:
     """Those of the engine for the first level of every recipe, which the test above compares with the hierarchies."""
     type_name, values, recipes = COLUMNS[name]
     server = system()
@@ -207,7 +207,7 @@ def _spec(folder: Path, draw: random.Random) -> dict[str, Any]:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.slow
-def test_the_statement_gives_the_rows_of_the_release(engine: Engine, tmp_path: Path, seed: int) -> None:
+def test_the_statement_returns_the_rows_of_the_release(engine: Engine, tmp_path: Path, seed: int) -> None:
     draw = random.Random(seed)
     create_table(engine, "people", TYPES, _people(seed))
     spec = _spec(tmp_path, draw) | {"sensitive": ["N"], "privacy": {"k": draw.choice([2, 3, 5])}}

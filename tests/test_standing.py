@@ -203,7 +203,7 @@ def test_a_publication_of_a_table_stays(
         assert pupils_in(server) == len(PUPILS) + night * len(NEW)
 
 
-def test_a_reader_with_an_older_snapshot_sees_the_old_rows_and_blocks_nobody(
+def test_a_reader_with_an_older_snapshot_sees_the_old_rows_and_blocks_no_one(
     server: PostgreSQL, postgres_dsn: str
 ) -> None:
     release(server, "table")

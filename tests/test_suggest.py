@@ -109,7 +109,7 @@ def test_skewed_numbers_are_cut_at_round_edges_and_marks_stay_apart(suggested: k
     assert {level["37"] for level in hours.levels} >= {"[30, 40)"}
 
 
-def test_categories_that_look_alike_in_other_columns_are_grouped(suggested: kanon_sql.Suggestions) -> None:
+def test_categories_with_similar_rows_in_other_columns_are_grouped(suggested: kanon_sql.Suggestions) -> None:
     """The jobs whose class is the same; that column is the only one that tells them apart."""
     (last,) = ({len(set(level.values())): level for level in of(suggested, "job").levels}[2],)
     assert {job: last[job] for job in _JOBS} == {

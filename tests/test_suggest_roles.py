@@ -128,7 +128,7 @@ def test_discharges(tmp_path: Path) -> None:
     assert not {name for name in names if len(name) > 3} & {*re.findall(r"\w+", text)}
 
 
-def test_every_column_gets_a_decision_and_few_are_unique_by_what_is_unchanged() -> None:
+def test_every_column_gets_a_decision_and_few_are_unique_by_unchanged_columns() -> None:
     """A sheet of many columns, of which twelve and more alone tell everybody apart."""
     draw = random.Random(3)
     sheet = pandas.DataFrame(

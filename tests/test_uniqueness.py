@@ -198,7 +198,7 @@ def expected_seen(times: int, fraction: float, alpha: float, beta: float) -> flo
 
 @pytest.mark.parametrize("fraction", [0.05, 0.3, 0.8])
 @pytest.mark.parametrize(("alpha", "beta"), [(0.4, 0.1), (1.0, 0.5), (6.0, 0.9)])
-def test_alpha_of_snb_gives_the_expected_counts(fraction: float, alpha: float, beta: float) -> None:
+def test_alpha_of_snb_leads_to_the_expected_counts(fraction: float, alpha: float, beta: float) -> None:
     once, twice = (expected_seen(times, fraction, alpha, beta) for times in (1, 2))
     model = uniqueness._SlideNegativeBinomial(fraction, twice / once)
     assert model._alpha(1 - beta) == pytest.approx(alpha, rel=1e-6)

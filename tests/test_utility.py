@@ -255,7 +255,7 @@ PEOPLE = pandas.DataFrame(
 NAMED: dict[str, Any] = {"quasi_identifiers": ["age", "sex"], "sensitive": ["ill"]}
 
 
-def test_a_release_of_the_rows_themselves_is_as_good_as_they_are() -> None:
+def test_a_release_of_the_source_itself_has_no_error() -> None:
     measured = utility(PEOPLE, PEOPLE.sample(frac=1, random_state=1), predict=["ill", "age"], rows=60, **NAMED)
     assert (measured.suppressed, measured.marginal_error, measured.association_error) == (0, 0, 0)
     assert measured.counts is not None
