@@ -86,13 +86,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Ten thousand tests are there to the end: no need to look through them for garbage again and again."""
+    """Ten thousand tests stay until the end, so the garbage collector need not examine them repeatedly."""
     gc.collect()
     gc.freeze()
 
 
 def pytest_sessionfinish() -> None:
-    """What was left aside is tidied up at the end as ever."""
+    """Collect the rest at the end, as usual."""
     gc.unfreeze()
 
 
@@ -158,7 +158,7 @@ def embedded() -> Iterator[DuckDB]:
 
 @pytest.fixture
 def postgres(postgres_dsn: str) -> Iterator[PostgreSQL]:
-    """A session of its own on the test's PostgreSQL schema."""
+    """A separate session on the test's PostgreSQL schema."""
     engine = ByHand.open(postgres_dsn)
     yield engine
     engine.close()
@@ -166,7 +166,7 @@ def postgres(postgres_dsn: str) -> Iterator[PostgreSQL]:
 
 @pytest.fixture
 def sail(sail_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """A session of its own, with a schema and a warehouse of its own, of Sail, a Connect server that needs no Java."""
+    """A separate session, schema and warehouse of Sail, a Connect server that needs no Java."""
     yield from _session(sail_url, {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))})
 
 

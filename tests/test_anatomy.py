@@ -207,7 +207,7 @@ def counts_of(engine: Engine) -> list[Row]:
     return engine.rows(queries.select_all(engine.find("released__sensitive").relation, engine.dialect))
 
 
-# What is refused, and what is left
+# Refusals, and leftovers
 
 
 ERRORS = [

@@ -95,7 +95,7 @@ def test_every_attack_states_what_it_counts() -> None:
     assert {item["counted"] for item in tried.to_dict()["attacks"]} == {"rows", "people"}
 
 
-# What is attacked
+# Targets of attacks
 
 
 def test_every_released_column_is_attacked_unless_some_are_named() -> None:
@@ -155,7 +155,7 @@ def test_a_release_can_be_a_table_next_to_its_source(database: str) -> None:
     assert (result["release"], outcome["attempts"]) == ("released", 120)
 
 
-# What is refused
+# Refusals
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_a_failed_attack_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) 
     assert before == scratch._TAKEN
 
 
-# What is said
+# Messages
 
 
 def test_a_result_has_no_value_of_a_person() -> None:

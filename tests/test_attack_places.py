@@ -87,7 +87,7 @@ def test_cloaked_places_withstand_the_attack(method: dict[str, Any]) -> None:
         assert places(release, people, source=known, k=5).worst == 0
 
 
-# What is refused, and said
+# Refusals and messages
 
 
 def test_without_times_there_are_no_observations() -> None:

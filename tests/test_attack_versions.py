@@ -170,7 +170,7 @@ def test_versions_that_are_generalized_in_other_ways_are_compared_in_groups_of_c
     assert (doubtful.affected, doubtful.figures["alone"], doubtful.figures["at_most"]) == (0, 0, 8)  # of nine
 
 
-# What is refused, and said
+# Refusals and messages
 
 
 def test_another_release_is_needed() -> None:

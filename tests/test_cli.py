@@ -119,7 +119,7 @@ def test_the_launcher_of_a_checkout() -> None:
     assert all(name in run.stdout for name in ("anonymize", "verify", "explain", "profile", "hierarchy", "demo"))
 
 
-# What is printed, and where
+# Output
 
 
 MANIFEST = {*COMMON, *GENERALIZED}

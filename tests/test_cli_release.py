@@ -216,7 +216,7 @@ def test_sql_writes_nothing(database: str, folder: Path) -> None:
     assert (sorted(folder.iterdir()), tables(database)) == (files, before)
 
 
-# What is released as it is
+# Columns released unchanged
 
 
 @pytest.mark.slow

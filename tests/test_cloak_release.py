@@ -197,7 +197,7 @@ def test_a_release_that_was_written_wrong_is_rolled_back(trips: Path, monkeypatc
     assert [path.name for path in trips.parent.iterdir()] == ["trips.parquet"]
 
 
-# What is refused
+# Refusals
 
 Change = Callable[[pandas.DataFrame], Any]
 

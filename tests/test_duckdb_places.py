@@ -141,7 +141,7 @@ def test_the_partitions_of_parquet_files_are_ordinary_columns() -> None:
     assert len(ask("lake.duckdb", "FROM seen")) == 120
 
 
-# Beside other processes
+# With other processes
 
 
 @contextmanager

@@ -34,7 +34,7 @@ ODD_NAMES = [
 TEMPORARY = {"duckdb": "temp", "postgres": "pg_temp"}
 
 
-# Every engine: what is loaded comes back
+# Every engine: loaded rows are returned unchanged
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def test_json_has_no_password() -> None:
     assert Suggestions("people", "hospital.duckdb", 1, (), 5, 0.05).to_dict()["database"] == "hospital.duckdb"
 
 
-# What is printed
+# Output
 
 
 def test_quiet_prints_errors_and_json_only(folder: Path) -> None:

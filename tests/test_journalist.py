@@ -125,7 +125,7 @@ def alike(classes: Sequence[Class]) -> list[ClassCount]:
     return [ClassCount(*one, number) for one, number in Counter(classes).items()]
 
 
-# Figures and what is concluded from them
+# Figures and conclusions
 
 
 def test_a_case_computed_by_hand() -> None:
@@ -428,7 +428,7 @@ def test_a_view_and_a_statement_check_the_size_of_every_class_in_the_population(
             engine.run(queries.drop(queries.Relation(f"{view}__{column}"), engine.dialect))
 
 
-# What is verified, refused, and asked for on the command line
+# Verification, refusals, and the command line
 
 
 def test_verify_finds_the_surplus_rows(engine: Engine) -> None:

@@ -131,7 +131,7 @@ def test_the_mean_of_nan_is_nan(embedded: DuckDB, make_table: MakeTable) -> None
     assert release.manifest["modification_per_attribute"] == {"x": 0.5}
 
 
-# What is as it was, cell by cell
+# Unchanged cells
 
 
 @pytest.mark.parametrize("name", ["exhaustive", *sorted(RECODERS)])

@@ -280,7 +280,7 @@ def test_safe_classes_of_people_can_be_unsafe_when_merged() -> None:
     assert all_of(half.model).monotone_for(suppresses=False)
 
 
-# What is said
+# Messages
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_one_secret_at_two_scales_reveals_nothing(embedded: DuckDB, secret: str)
     assert abs(sum(products) / 2_000) < 4 / math.sqrt(2_000), "uncorrelated"
 
 
-# What is refused
+# Refusals
 
 
 ERRORS = [

@@ -92,7 +92,7 @@ def test_every_search_finds_what_brute_force_finds(
     assert_finds(name, problem, judge, allowed, losses)
 
 
-# What is monotone, and what is not
+# Monotone and other models
 
 
 @settings(deadline=None, max_examples=60)

@@ -91,7 +91,7 @@ def least_of(every: Sequence[RiskModel], sizes: Sequence[int]) -> float:
     return inf
 
 
-# Figures and what is concluded from them
+# Figures and conclusions
 
 
 @EXAMPLES

@@ -252,7 +252,7 @@ def test_a_local_recoding_has_classes_that_are_large_enough(engine: Engine, sour
         engine.run(queries.drop(Relation(into), engine.dialect))
 
 
-# What is refused, and what does not hold
+# Refusals, and models that are violated
 
 
 def test_a_changed_release_fails_verification(engine: Engine, source: str, tmp_path: Path) -> None:

@@ -412,7 +412,7 @@ def test_manifest_and_warnings_report_that_the_strategy_found_nothing() -> None:
     assert not any("found no anonymous node" in text for text in manifest["warnings"])
 
 
-# What is told of a search
+# Progress and traces of a search
 
 
 @FAST

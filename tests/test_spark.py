@@ -275,7 +275,7 @@ def test_a_source_and_a_target_in_separate_schemas(cluster: Spark) -> None:
         cluster.connection.catalog.setCurrentDatabase(home)
 
 
-# What is refused
+# Refusals
 
 
 def test_a_refused_refresh_names_an_alternative(cluster: Spark) -> None:

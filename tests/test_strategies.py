@@ -488,7 +488,7 @@ def test_igh_refuses_files_that_differ_before_it_counts(name: str, case: str, tm
     assert anonymize(people, spec, metric="precision", **options).manifest["proven_optimal"]
 
 
-# What is written about them
+# Their descriptions
 
 
 def test_every_strategy_is_in_the_table_of_the_documentation() -> None:

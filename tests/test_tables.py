@@ -46,7 +46,7 @@ def school(engine: Engine) -> Engine:
     return engine
 
 
-# What is another's stays
+# Tables of others stay
 
 
 @pytest.mark.parametrize("overwrite", [None, True])

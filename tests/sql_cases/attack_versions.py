@@ -10,7 +10,7 @@ _REALS = dict.fromkeys(["x", "y", "t", "x_min", "x_max", "y_min", "y_max", "sinc
 
 
 def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Rows]], **holes: Any) -> Case:
-    """A case whose relations, by the holes they fill, are told as their columns and rows."""
+    """A case whose relations are given as columns and rows, by the holes that they fill."""
     relations: dict[str, Any] = {}
     for hole, (columns, content) in given.items():
         relations |= relation(f"given_{hole}", columns, *content, **_TEXTS, **_REALS)

@@ -25,7 +25,7 @@ def _real(columns: str, *rows: Sequence[Any]) -> tuple[Mapping[str, str], Rows]:
 
 
 def _case(name: str, gives: str, rows: Rows, **holes: Any) -> Case:
-    """A case whose relations stand in the place of their holes."""
+    """A case with relations in its holes."""
     given = {hole: value for hole, value in holes.items() if isinstance(value, tuple)}
     filled = {hole: Relation(f"given_{hole}") if hole in given else value for hole, value in holes.items()}
     return Case(name, filled, _names(gives), rows, {f"given_{hole}": value for hole, value in given.items()})

@@ -12,7 +12,7 @@ _TYPES = dict.fromkeys(["q0", "q1", "v1", "owner", "key", "since", "_sensitive_0
 
 
 def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Rows]], **holes: Any) -> Case:
-    """A case whose relations, by the holes they fill, are told as their columns and rows."""
+    """A case whose relations are given as columns and rows, by the holes that they fill."""
     relations: dict[str, Any] = {}
     for hole, (columns, content) in given.items():
         relations |= relation(f"given_{hole}", columns, *content, **_TYPES)
@@ -21,7 +21,7 @@ def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Row
 
 
 def _key(text: str) -> str:
-    """The digest of a row, told as the list of its values."""
+    """The digest of a row, given as the list of its values."""
     return hashlib.md5(text.encode()).hexdigest()
 
 

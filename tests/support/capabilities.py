@@ -52,7 +52,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def said_by(item: pytest.Item) -> list[tuple[str, str]]:
-    """What a test shows of which engine: the one it is given, or else that of its fixtures."""
+    """The capability and the engine that a test shows: the engine of its mark, or that of its fixtures."""
     names, given = getattr(item, "fixturenames", ()), getattr(item, "callspec", None)
     alone = next((engine for name, engine in FIXTURES.items() if name in names), "duckdb")
     engine = given.params.get("engine", alone) if given else alone
@@ -60,7 +60,7 @@ def said_by(item: pytest.Item) -> list[tuple[str, str]]:
 
 
 def with_table(page: str, passed: Iterable[tuple[str, str]]) -> str:
-    """The page with a table of what passed in the place of its own; what no test of the run showed is not in it."""
+    """The page with the table of passed tests in the place of its own; capabilities without a test are left out."""
     table, known = defaultdict[str, set[str]](set), {engine for _, engine in passed}
     for what, engine in passed:
         table[what].add(engine)

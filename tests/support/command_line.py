@@ -37,7 +37,7 @@ ASK = ["--identifiers", "name", "--quasi-identifiers", "age,zip", "--hierarchies
 
 @dataclass(frozen=True)
 class Run:
-    """What a command left behind: its exit code, standard output and standard error."""
+    """The result of a command: its exit code, standard output and standard error."""
 
     code: int
     out: str
@@ -60,21 +60,21 @@ def kanon(*arguments: object) -> Run:
 
 
 def command(*arguments: object, **how: Any) -> Run:
-    """Run a command as a process of its own."""
+    """Run a command as a separate process."""
     line = [sys.executable, "-m", "kanon_sql", *map(str, arguments)]
     done = subprocess.run(line, capture_output=True, text=True, timeout=120, check=False, **how)
     return Run(done.returncode, done.stdout, done.stderr)
 
 
 def done(*arguments: object) -> str:
-    """Run a command that must succeed, and give what it printed."""
+    """Run a command that must succeed, and return its output."""
     run = kanon(*arguments)
     assert run.code == 0, run
     return run.out
 
 
 def ask(database: str, sql: str) -> list[tuple[Any, ...]]:
-    """The rows of a statement, over a connection of its own: to PostgreSQL, a DuckDB file, or none ('')."""
+    """The rows of a statement, over a separate connection: to PostgreSQL, a DuckDB file, or none ('')."""
     if database.startswith("postgresql:"):
         with psycopg.connect(database, autocommit=True) as connection:
             cursor = connection.execute(sql.encode())

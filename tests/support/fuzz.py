@@ -1,11 +1,11 @@
-"""Random tables of odd types, released and read as strangers would: `python tests/support/fuzz.py --cases 100000`.
+"""Random tables of odd types, released and checked from outside: `python tests/support/fuzz.py --cases 100000`.
 
 A case is a table of few rows, hierarchies that fit it more or less, privacy models, a population, a strategy and a
-target. Whatever comes of it is asked, by questions that share nothing with the package but the engine's own equality:
-is every class of k rows (or people) and safe by the privacy models asked for, beside the population too, are all
-classes together, is no row there twice, does every cell show its value's label? A view is asked again after every
-change of the rows below it, of the population, and after somebody has written to the tables beside it. What a case may
-end in instead of a release is one sentence; where what it asks does not go together, before any work.
+target. The release is checked by code that shares nothing with the package but the engine's equality: does every class
+have k rows (or people), is it safe by the requested models, also compared with the population, are all classes safe
+together, is no row duplicated, and does every cell show the label of its value? A view is checked again after every
+change of the rows below it or of the population, and after someone has written to its companion tables. A case can
+also end with an error of one sentence; if its options conflict, before any work.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ from support.fuzz_cases import POOLS, POSTGRES_POOLS, Case, Column
 from support.fuzz_population import Population
 from support.models import Defined, OfSizes, counted
 
-# A sentence that says so is about us, or hides that we do not know.
+# Errors with these words are bugs, or hide an unknown cause.
 _BLAMED = ("report", "changed while", "other rows", "DuckDB says", "PostgreSQL says", "were planned")
-_ROUNDING = 1e-3  # of an estimate that is found by trying; no case is so near to what is asked
+_ROUNDING = 1e-3  # of an estimate found by trial; no case is so close to the required figure
 Shown = tuple[Any, ...]
 
 
 class WrongError(AssertionError):
-    """A release that is not what it says."""
+    """A release that does not keep its promise."""
 
 
 class InDuckDB:
@@ -58,11 +58,11 @@ class InDuckDB:
         self.connection: Any = duckdb.connect()
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run a statement, ? for values, and fetch what it gives."""
+        """Run a statement with ? for values, and return its rows."""
         return list(self.connection.execute(sql, list(values)).fetchall())
 
     def close(self) -> None:
-        """Forget it."""
+        """Delete it."""
         self.connection.close()
 
 
@@ -82,12 +82,12 @@ class InPostgreSQL:
         self.rows(f"SET search_path TO {self.schema}")
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run a statement, ? for values, and fetch what it gives."""
+        """Run a statement with ? for values, and return its rows."""
         cursor = self.connection.execute(sql.replace("?", "%s") if values else sql, list(values) or None)
         return list(cursor.fetchall()) if cursor.description else []
 
     def close(self) -> None:
-        """Forget it."""
+        """Delete it."""
         self.rows(f"DROP SCHEMA {self.schema} CASCADE")
         self.connection.close()
 
@@ -96,7 +96,7 @@ ENGINES = {"duckdb": InDuckDB, "postgres": InPostgreSQL}
 
 
 class Run:
-    """A case in a database, from the table to all that is asked of the release."""
+    """A case in a database, from the table to all checks of the release."""
 
     def __init__(self, case: Case, db: InDuckDB | InPostgreSQL, folder: Path) -> None:
         self.case, self.folder, self.rng, self.db = case, folder, case.rng, db
@@ -133,7 +133,7 @@ class Run:
         self.next += 1
 
     def spec(self) -> dict[str, Any]:
-        """What is asked for."""
+        """The options of the release."""
         case, attributes = self.case, {}
         for index, column in enumerate(case.columns):
             if column.lines is None:
@@ -156,7 +156,7 @@ class Run:
         }
 
     def go(self) -> str:
-        """Release, and ask; what became of it in one word."""
+        """Release, and check; returns the outcome in one word."""
         stages, tables = list[str](), self.db.rows(self.db.tables)
         try:
             release = anonymize(
@@ -192,13 +192,13 @@ class Run:
         return "released"
 
     def populated_by(self) -> str:
-        """The population's name: a table, or a file of its rows, or of nothing."""
+        """The population's name: a table, a file of its rows, or an empty file."""
         if self.population and self.case.population == "voters.parquet":
             self.db.rows(f"COPY voters TO '{self.folder / self.case.population}' (FORMAT parquet)")
         return self.case.population if self.case.population == "voters" else str(self.folder / self.case.population)
 
     def check_refusal(self, error: KanonError, stages: Sequence[str]) -> None:
-        """One sentence that explains, before the search; and before the counting if the models do not go together."""
+        """The error is one sentence, raised before the search, or before the counting if the models conflict."""
         if any(word in str(error) for word in _BLAMED):
             raise WrongError(f"an error that explains nothing: {error}") from error
         if "\n" in str(error) or str(error).endswith(".") or not str(error):
@@ -224,7 +224,7 @@ class Run:
             self.db.rows(f"INSERT INTO seen VALUES ({', '.join('?' * len(row))})", row)
 
     def look(self, seen: str) -> list[tuple[Any, ...]]:
-        """Read a release: no row twice, and every class of k rows by what is shown."""
+        """Read a release: no row is duplicated, and every class of equal labels has k rows."""
         columns = ", ".join(f"CAST({_quoted(name)} AS VARCHAR)" for name in self.names)
         rows = self.db.rows(f"SELECT number, {columns} FROM {seen}")
         if len({number for number, *_ in rows}) != len(rows):
@@ -234,7 +234,7 @@ class Run:
         return rows
 
     def check_classes(self, classes: Sequence[Sequence[int]]) -> None:
-        """Every class is safe, by what its rows are in the table as it is now, and so are all together."""
+        """Every class is safe by the current rows of the table, and so are all classes together."""
         known = {
             number: (ill, person) for number, ill, person in self.db.rows("SELECT number, ill, person FROM people")
         }
@@ -262,7 +262,7 @@ class Run:
                 raise WrongError(f"classes of {sizes} are not safe by {of_sizes}: {reached}, and {allowed} at most")
 
     def figures(self, of_sizes: OfSizes, classes: Sequence[Sequence[int]]) -> list[float]:
-        """What all classes together reach by a model's definition; of people everybody's risk is the highest."""
+        """The figure of all classes together by a model's definition; a person counts with their highest risk."""
         person, sizes = dict(self.db.rows("SELECT number, person FROM people")), self.sizes(classes)
         risks: dict[Any, float] = {}
         for size, numbers in zip(sizes, classes, strict=True):
@@ -279,7 +279,7 @@ class Run:
         return reached
 
     def check_population(self, population: Population, classes: Sequence[Sequence[int]], sizes: Sequence[int]) -> None:
-        """Every class is safe beside the rows of the population that are generalized to it."""
+        """Every class is safe compared with the rows of the population that are generalized to it."""
         keys = self.keys(population, classes)
         pairs = list(zip(sizes, population.standing_for(keys, self.node), strict=True))
         for size, people in pairs:
@@ -293,9 +293,9 @@ class Run:
             raise WrongError(f"of these of the population nobody is released: {rest}")
 
     def keys(self, population: Population, classes: Sequence[Sequence[int]]) -> list[set[Any]]:
-        """What the rows of each class are at the node, or where it is local all that rows of the same labels ever were.
+        """The keys of every class at the node; for a local recoding, all keys that rows with these labels ever had.
 
-        A local class shows a region: whoever is in it fits, even if no row with the same values is left.
+        A local class is a region: a person within it fits, even if no row with the same values remains.
         """
         keys = [{population.key(self.texts[number], self.node) for number in numbers} for numbers in classes]
         if self.node:
@@ -306,7 +306,7 @@ class Run:
         return regions
 
     def check_achieved(self, findings: Sequence[dict[str, Any]], shown: Sequence[tuple[Any, ...]]) -> None:
-        """The manifest lists each model of sizes and populations with what was asked and what was reached."""
+        """The manifest lists every model of sizes and populations with the required and achieved figures."""
         classes = _classes(shown)
         sizes = self.sizes(classes)
         reached = {"k-anonymity": [(self.case.k, min(sizes, default=None))]}
@@ -372,7 +372,7 @@ class Run:
             raise WrongError(f"{column.name} on level {level}: {value!r} is shown as {shown!r}, not {expected}")
 
     def change(self) -> None:
-        """Change the rows below a view, and the tables beside it, and look again each time."""
+        """Change the rows below a view and its companion tables, and check after every change."""
         for _ in range(self.rng.randint(1, 5)):
             draw = self.rng.random()
             if draw < 0.5:
@@ -397,7 +397,7 @@ class Run:
                 self.check_labels(shown, self.node)
 
     def tamper(self) -> None:
-        """Write to a table beside the view, as far as its key allows."""
+        """Write to a companion table of the view, as far as its key allows."""
         names = [name for (name,) in self.db.rows(self.db.tables) if name.startswith("seen__")]
         if not names:
             return
@@ -419,7 +419,7 @@ def _quoted(name: str) -> str:
 
 
 def _classes(rows: Sequence[tuple[Any, ...]]) -> list[list[int]]:
-    """The numbers of rows that show the same."""
+    """The numbers of rows with equal labels."""
     classes: dict[tuple[Any, ...], list[int]] = {}
     for number, *shown in rows:
         classes.setdefault(tuple(shown), []).append(number)
@@ -427,7 +427,7 @@ def _classes(rows: Sequence[tuple[Any, ...]]) -> list[list[int]]:
 
 
 def _agree(written: Sequence[tuple[Any, float | None]], expected: Sequence[tuple[Any, float | None]]) -> bool:
-    """Whether models of one name require and reach the same."""
+    """Whether models of one name have the same required and achieved figures."""
     pairs = zip(written, expected, strict=True) if len(written) == len(expected) else [((0, 0), (1, 1))]
     return all(
         required == requested and (achieved is reached or abs((achieved or 0) - (reached or 0)) <= _ROUNDING)
@@ -440,7 +440,7 @@ def _field(text: str) -> str:
 
 
 def run(seeds: tuple[str, int]) -> tuple[int, str, str]:
-    """Run one case of an engine: its seed, what became of it, and what was wrong."""
+    """Run one case on an engine: its seed, its outcome, and the error found."""
     engine, seed = seeds
     case, db = Case(seed, ENGINES[engine].pools), ENGINES[engine]()
     with tempfile.TemporaryDirectory(prefix="kanon_fuzz_") as folder:
@@ -453,7 +453,7 @@ def run(seeds: tuple[str, int]) -> tuple[int, str, str]:
 
 
 def runs(engine: str, first: int, cases: int, jobs: int) -> Iterator[tuple[int, str, str]]:
-    """Run many cases, in several processes where asked for."""
+    """Run many cases, in several processes if requested."""
     seeds = [(engine, seed) for seed in range(first, first + cases)]
     if jobs == 1:
         yield from map(run, seeds)
@@ -463,7 +463,7 @@ def runs(engine: str, first: int, cases: int, jobs: int) -> Iterator[tuple[int, 
 
 
 def main() -> int:
-    """Run the cases that the command line asks for; 1 if one was wrong."""
+    """Run the cases that the command line requests; 1 if one was wrong."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--first", type=int, default=0, help="the seed of the first case")

@@ -80,7 +80,7 @@ class Column:
 
 @dataclass
 class Case:
-    """One random table and what is asked of it, made from a seed alone."""
+    """A random table with the options of its release, generated from a seed."""
 
     seed: int
     pools: dict[str, list[str]]
@@ -111,7 +111,7 @@ class Case:
             self.strategy = "best_first"
 
     def _draw_population(self) -> None:
-        """Whom there is beside the rows of the table, and where they are; rarely nowhere, or some are missing."""
+        """The other people of the population and where they are stored; rarely nowhere, or some are missing."""
         others = [self.rng.choice(self.rows) if self.rng.random() < 0.7 else self.row() for _ in range(20)]
         self.others = others[: self.rng.randint(0, 20)]
         files = ("voters.parquet",) if {column.type for column in self.columns} <= _AS_IN_A_FILE else ()
@@ -130,7 +130,7 @@ class Case:
         return any(column.least for column in self.populated)
 
     def refusal(self) -> str | None:
-        """Words of the error with which a case must end, before any work, since what it asks does not go together."""
+        """Words of the error with which a case must end before any work, because its options conflict."""
         return next((words for words, refused in self._refusals() if refused), None)
 
     def heights_differ(self) -> bool:
@@ -151,7 +151,7 @@ class Case:
         yield "has no column 'person'", bool(self.populated) and self.people and not self.population_people
 
     def _is_odd(self) -> bool:
-        """Whether a merge may spoil what a model asks, beyond what the size of a class implies."""
+        """Whether a merge can violate a model, in addition to the size of a class."""
         models = self.models_beside("voters")
         size = max(model.class_size or 1 for model in models)
         people = max(getattr(model, "population_size", None) or 1 for model in models)
@@ -187,7 +187,7 @@ class Case:
         )
 
     def _lines(self, pool: Sequence[str]) -> list[list[str]]:
-        """Most of the pool and what is equal to it, with labels that go by the first letter, or by chance."""
+        """Most of the pool and its equal values, with labels by the first letter, or random ones."""
         height, odd = self.rng.randint(0, 2), self.rng.random() < 0.1
         kept = [text for text in pool if text and self.rng.random() < 0.95] or [pool[0] or "x"]
         labels = [chr(97 + self.rng.randint(0, 1)) for _ in pool]

@@ -57,17 +57,17 @@ class Population:
         return None
 
     def standing_for(self, classes: Sequence[set[Key]], node: Sequence[int] | None) -> list[int]:
-        """The rows, or people, of the population that classes stand for, by what their rows are."""
+        """The rows, or people, of the population to which classes correspond, by the keys of their rows."""
         people = self.case.people and self.case.population_people
         of = [(self.key(texts, node), person if people else number) for number, (person, texts) in self.rows.items()]
         return [len({who for key, who in of if key in keys}) for keys in classes]
 
     def others(self, classes: Sequence[set[Key]], node: Sequence[int] | None) -> set[Key]:
-        """What those of the population are for whom no class stands."""
+        """The keys of the rows of the population to which no class corresponds."""
         return {self.key(texts, node) for _, texts in self.rows.values()} - set().union(*classes)
 
     def key(self, texts: Texts, node: Sequence[int] | None) -> Key:
-        """What rows of a class have in common: at a node what they show, else all that they are."""
+        """The common key of the rows of a class: at a node their labels, otherwise their values."""
         if node is None:
             return tuple(
                 self._label(column, text, 0, "*") for column, text in zip(self.case.columns, texts, strict=True)
@@ -75,7 +75,7 @@ class Population:
         return tuple(map(self._shown, self.case.columns, texts, node))
 
     def _shown(self, column: Column, text: str | None, level: int) -> Any:
-        """The label of a text at a node; of a moment in a file nothing says in which zone it was written."""
+        """The label of a text at a node; a moment in a file has no time zone."""
         holds_star = column.plain_type.lower().startswith(_TEXTS)
         label = self._label(column, text, level, "*" if level or holds_star else None)
         if label is None or level or column.type != "TIMETZ" or self.case.form != "file":

@@ -164,7 +164,7 @@ class Case:
 
 
 def smallest(people: Sequence[Row], visits: Sequence[Row], diagnoses: Sequence[Row], m: int | str) -> dict[Any, int]:
-    """The fewest people who share a class, and per size of known rows the fewest who share a combination."""
+    """The fewest people who share a class, and per number of the attacker's rows the fewest who share a combination."""
     classes = {person: label for person, label, _ in people}
     rows = _rows_of_people(visits, diagnoses)
     found: dict[Any, int] = {0: min(Counter(classes.values()).values(), default=0)}
@@ -415,7 +415,7 @@ def _problems(
 def exposed(
     people: Sequence[Row], visits: Sequence[Row], diagnoses: Sequence[Row], known: int, k: int
 ) -> list[tuple[int, int]]:
-    """The people who share a combination of up to 0, 1, … known rows with nobody, and with fewer than k."""
+    """The people who share a combination of up to 0, 1, … rows with no one, and with fewer than k."""
     classes = {person: label for person, label, _ in people}
     rows = _rows_of_people(visits, diagnoses)
     owners: dict[Any, set[str]] = defaultdict(set)
@@ -435,7 +435,7 @@ def exposed(
 def _attack_problems(
     case: Case, people: list[Row], visits: list[Row], diagnoses: list[Row], spec: Any, connection: Any
 ) -> Iterator[str]:
-    """What attacks say that plain loops do not; nobody has fewer than k candidates among the released people."""
+    """Differences between the attacks and plain loops; everyone has at least k candidates among the released people."""
     known = case.m if isinstance(case.m, int) else 1
     found = attack_database(spec, connection=connection, known=known)
     numbers = [(each["singled_out"], each["below_k"]) for each in found.exposed if each["known_rows"] != "all"]

@@ -1,7 +1,7 @@
 """Privacy models in plain Python, by their definitions.
 
-What a class is, by the rows (or people) of each of its values; beside a population; and what all classes together are
-by their sizes.
+Models of a class by the rows (or people) of every value, models with a population, and models of all classes by their
+sizes.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def hierarchical_distance(of: Values, table: Values, hierarchy: Hierarchy) -> Fr
 
 
 def is_recursively_diverse(of: Values, c: float, l: int) -> bool:  # noqa: E741  (the literature's name)
-    """Whoever rules out any l - 2 values still finds no other in c times as many rows as the rest, or more.
+    """An attacker who rules out any l - 2 values still finds no other in c times as many rows as the rest, or more.
 
     So the authors say what r1 < c (rl + … + rm) means: A. Machanavajjhala and others, 2007, section 4.2.
     """
@@ -163,12 +163,12 @@ DEFINED: Sequence[Defined] = [
 ]
 
 
-# Beside a population
+# With a population
 
 
 @dataclass(frozen=True)
 class Populated:
-    """A model beside a population: what its classes need, by the rows (or people) released and those of the population.
+    """A model with a population: its condition on classes, by the rows (or people) released and in the population.
 
     `least` and `most`: bounds of the share; `size`: the rows of the population that a class stands for. Of all classes
     together, by the rows of each and those of the population: a `figure`, and the `highest` that it may be.
@@ -189,7 +189,7 @@ class Populated:
         return people >= self.size and self.least * people <= rows and few
 
     def achieved(self, classes: Sequence[tuple[int, int]]) -> float:
-        """Of the classes' rows and people; the worst of what is asked."""
+        """The worst figure of the classes, by their rows and people."""
         if self.figure:
             return float(self.figure(classes))
         name = self.make("a population").name
@@ -202,13 +202,13 @@ class Populated:
 
 
 def mean_in_population(classes: Sequence[tuple[int, int]]) -> Fraction:
-    """The mean of 1 / people over rows, or over the people whom the classes stand for, if that is more."""
+    """The mean of 1 / people over rows, or over the people to whom the classes correspond, if that is more."""
     of_rows = sum(Fraction(rows, people) for rows, people in classes) / sum(rows for rows, _ in classes)
     return max(of_rows, Fraction(len(classes), sum(people for _, people in classes)))
 
 
 def above_in_population(threshold: Fraction) -> Callable[[Sequence[tuple[int, int]]], Fraction]:
-    """The share of rows that are found among so few people that the risk is above a threshold."""
+    """The share of rows that match so few people that the risk is above a threshold."""
 
     def share_of(classes: Sequence[tuple[int, int]]) -> Fraction:
         above = sum(rows for rows, people in classes if Fraction(1, people) > threshold)
@@ -292,7 +292,7 @@ def zayatz(fraction: Fraction) -> Callable[[Sequence[int]], float]:
 
 
 def pitman(fraction: Fraction) -> Callable[[Sequence[int]], float]:
-    """The likeliest θ and α by trying; of N, one is alone if none of the others, one after the other, sits with her."""
+    """The likeliest θ and α by trial; a person is unique if none of the N - 1 others, one by one, joins their class."""
 
     def estimate(sizes: Sequence[int]) -> float:
         if max(sizes) == 1 or 1 not in sizes:
@@ -313,7 +313,7 @@ def theta_of(sizes: Sequence[int], alpha: float) -> float:
 
 
 def log_likelihood(sizes: Sequence[int], theta: float, alpha: float) -> float:
-    """Pitman's: each new row sits with i others as i - α, or alone as θ + α times the classes so far."""
+    """Pitman's: a new row joins a class of i by i - α, or forms a new one by θ + α times the classes so far."""
     likely, seated = 0.0, 0
     for place, size in enumerate(sizes):
         for others in range(size):
@@ -324,7 +324,7 @@ def log_likelihood(sizes: Sequence[int], theta: float, alpha: float) -> float:
 
 
 def likeliest(of: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function of one peak has it, by thirds."""
+    """The maximum of a function with one peak, by ternary search."""
     for _ in range(45):
         left, right = low + (high - low) / 3, high - (high - low) / 3
         low, high = (left, high) if of(left) < of(right) else (low, right)

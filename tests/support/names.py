@@ -81,7 +81,7 @@ def rows_of(names: Sequence[str]) -> list[tuple[int, ...]]:
 def problems(
     names: Sequence[str], work: Path, only: Sequence[str] = (), expected: Mapping[str, Any] | None = None, **where: Any
 ) -> Iterator[str]:
-    """What fails on the tables `people` and `everybody`, whose columns have these names: the call, and why.
+    """The failures on the tables `people` and `everybody`, whose columns have these names: the call, and why.
 
     A call fails too where it finds other figures than the `expected` ones, of the same rows under other names.
     """
@@ -320,7 +320,7 @@ def _run_statement(spec: dict[str, Any], models: Mapping[str, Any], where: Mappi
 
 @contextmanager
 def connected(engine: str) -> Iterator[Any]:
-    """An empty database of its own: DuckDB in memory, or a PostgreSQL that is started."""
+    """A separate empty database: DuckDB in memory, or a PostgreSQL that is started."""
     if engine == "duckdb":
         with duckdb.connect(config={"threads": 1}) as connection:
             yield DuckDB(connection)

@@ -49,7 +49,7 @@ class Ward:
 
 
 def covers_age(label: str | None, age: int) -> bool:
-    """Whether a label of ages, a number, `[20, 30)` or `*`, may stand for an age."""
+    """Whether a label of ages, a number, `[20, 30)` or `*`, covers an age."""
     if label == "*":
         return True
     if label is None or not label.startswith("["):
@@ -59,7 +59,7 @@ def covers_age(label: str | None, age: int) -> bool:
 
 
 def covers_zip(label: str | None, code: str) -> bool:
-    """Whether a label of codes such as `12**` may stand for a code."""
+    """Whether a label of codes such as `12**` covers a code."""
     if label == "*" or label is None:
         return label == "*"
     return len(label) == len(code) and all(shown in ("*", letter) for shown, letter in zip(label, code, strict=True))
@@ -79,14 +79,14 @@ def singled_out(old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], c
 def people_singled_out(
     old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], covers: Sequence[Covers], k: int
 ) -> int:
-    """The people who came, left or stayed in groups of fewer than k. A row: its labels, what is kept, its person."""
+    """The people who came, left or stayed in groups of fewer than k. A row: labels, kept columns, person."""
     return sum(people_moved(before, after, k) for before, after in _groups(old, new, domain, covers))
 
 
 def _groups(
     old: Sequence[Row], new: Sequence[Row], domain: Iterable[Row], covers: Sequence[Covers]
 ) -> Iterable[tuple[list[Row], list[Row]]]:
-    """What is kept of the rows, before and after, of classes that may share a tuple of the domain."""
+    """The kept columns of the rows, before and after, of classes that can share a tuple of the domain."""
     width = len(covers)
     classes = [{row[:width] for row in rows} for rows in (old, new)]
     parent = {(side, class_): (side, class_) for side in (0, 1) for class_ in classes[side]}
@@ -118,7 +118,7 @@ def moved(before: Counter[Row], after: Counter[Row], k: int) -> int:
 
 
 def people_moved(before: list[Row], after: list[Row], k: int) -> int:
-    """The same of people: whose rows they are is what the last column says, which no reader sees."""
+    """The same for people: the last column, which no reader sees, identifies the owner of a row."""
     seen_before, seen_after = (Counter(row[:-1] for row in rows) for rows in (before, after))
     came, left = ((seen_after - seen_before).total(), (seen_before - seen_after).total())
     own_before, own_after = Counter(before), Counter(after)
@@ -133,7 +133,7 @@ def people_moved(before: list[Row], after: list[Row], k: int) -> int:
 
 
 def _few_suffice(whose: Counter[Any], rows: int, k: int) -> bool:
-    """Whether fewer than k people may be behind so many rows: every choice of them is tried."""
+    """Whether fewer than k people can own so many rows: every choice of people is tried."""
     return any(
         sum(whose[person] for person in chosen) >= rows
         for number in range(1, min(k, len(whose) + 1))
@@ -144,7 +144,7 @@ def _few_suffice(whose: Counter[Any], rows: int, k: int) -> bool:
 def people_narrowed(
     old: Sequence[Row], new: Sequence[Row], people: Sequence[Row], covers: Sequence[Covers], k: int
 ) -> int:
-    """The people who stand among k in either release and among fewer in both: `people` has a row per row of theirs."""
+    """The people who are among k in either release and among fewer in both: `people` has a row per row of theirs."""
     width = len(covers)
     sides = [{row[:width] for row in rows} for rows in (old, new)]
     cells = {

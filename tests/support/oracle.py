@@ -1,4 +1,4 @@
-"""Brute force in plain Python, row by row and node by node: what the SQL must agree with.
+"""Brute force in plain Python, row by row and node by node; the SQL must agree with it.
 
 Written from the formulas of the papers, not from `kanon_sql`: nothing of the package is imported here.
 """
@@ -47,12 +47,12 @@ class Column:
 
     @property
     def levels(self) -> tuple[tuple[Any, ...], tuple[tuple[Any, ...], ...]]:
-        """The leaves, and their labels level by level from level 1: what a Hierarchy is made of."""
+        """The leaves, and their labels level by level from level 1: the parts of a Hierarchy."""
         leaves, *levels = zip(*self.leaves.values(), strict=True)
         return leaves, tuple(levels)
 
     def under(self, value: Any, level: int) -> int:
-        """How many leaves have the label of a value; `*` stands for all of them."""
+        """The number of leaves with the label of a value; `*` covers all of them."""
         shared = self.strays and level and self.label(value, level) == self.label(object(), level)
         if value not in self.leaves or shared:
             return self.count
@@ -160,7 +160,7 @@ class Problem:
         return scores
 
     def cells(self, node: Node) -> list[tuple[int, ...]]:
-        """Each column's cells by how many leaves they stand for: all of them where the row is suppressed."""
+        """The cells of every column by the number of leaves that they cover: all leaves if the row is suppressed."""
         released = self.released(node)
         kept = [self.labels(row, node) in released for row in self.rows]
         every = zip(self.columns, node, zip(*self.rows, strict=True), strict=True)
@@ -170,7 +170,7 @@ class Problem:
         ]
 
     def several(self, node: Node) -> tuple[float, ...]:
-        """Each column's share of rows whose cell stands for several leaves, or is suppressed."""
+        """For every column, the share of rows whose cell covers several leaves, or is suppressed."""
         return tuple(sum(m != 1 for m in cells) / len(self.rows) for cells in self.cells(node))
 
     def bits(self, node: Node) -> tuple[float, ...]:
@@ -194,7 +194,7 @@ class Problem:
         return self._memo["bits"]
 
     def level_several(self) -> tuple[tuple[float, ...], ...]:
-        """Each column's share of rows whose label stands for several leaves on each level."""
+        """For every column and level, the share of rows whose label covers several leaves."""
         return tuple(
             tuple(sum(c.under(row[j], x) > 1 for row in self.rows) / len(self.rows) for x in range(c.height + 1))
             for j, c in enumerate(self.columns)
@@ -335,6 +335,6 @@ def identical_problems(draw: st.DrawFn, bounded: bool = False) -> Problem:
 
 
 def _values(column: Column, strays: bool) -> list[Any]:
-    """What may occur in a column; a leaf `*` would be the same on level 0 as a stray."""
+    """The possible values of a column; a leaf `*` would be the same on level 0 as a stray."""
     leaves = list(column.leaves)
     return [*leaves, STRAY[type(leaves[0])]] if strays and "*" not in leaves else leaves

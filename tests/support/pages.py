@@ -50,7 +50,7 @@ def _block(found: re.Match[str], line: int) -> Block:
 
 @dataclass
 class Typist:
-    """Somebody who types a page in a folder: what is printed is kept, what does not hold is complained of."""
+    """A reader who types a page in a folder: keeps the output, and reports differences."""
 
     folder: Path
     environment: dict[str, str]
@@ -75,7 +75,7 @@ class Typist:
         path.write_text(block.text, encoding="utf-8")
 
     def _shell(self, block: Block) -> None:
-        """In a bash of its own that ends in the folder where the next one begins."""
+        """Run it in a separate bash that ends in the folder where the next one begins."""
         script = f"{block.text}\npwd > {self.environment['HOME']}/pwd"
         done = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", script],
@@ -119,7 +119,7 @@ class Typist:
             self._complain(block, str(error))
 
     def _compare(self, block: Block) -> None:
-        """What is shown must be in what was printed last; `…` leaves out, and seconds are never the same."""
+        """The output on the page must be part of the last output; `…` leaves out, and seconds are never the same."""
         parts = [re.escape(_plain(part)) for part in block.text.split("…")]
         if not re.search(" ?.*?".join(part.replace(r"\ $", "") for part in parts), _plain(self.printed)):
             self._complain(block, f"{block.text}\nis not in\n{self.printed}")

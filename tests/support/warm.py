@@ -1,7 +1,7 @@
 """`kanon` without the second that its imports take: a process that has imported everything forks for every command.
 
-The command is a process of its own all the same, with the folder, environment and streams of whoever typed it, and with
-an exit code, so a shell can pipe it, redirect it, and stop where it fails.
+The command is still a separate process, with the folder, environment and streams of its caller, and with an exit code,
+so a shell can pipe it, redirect it, and stop if it fails.
 """
 
 import gc
