@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
@@ -27,6 +28,11 @@ _MOST_LEVELS = 3  # of the styles for nested lists
 _LONG_WORD = 24  # characters, after which a checksum or a path can break in a table
 _FONT = "Calibri"
 _SIZES = {"text": 10.5, "table": 9, "footer": 8}
+_PAGE_WIDTH, _MARGIN = 21.0, 2.0  # cm
+_CELL_MARGIN = 40  # above and below a text, in twentieths of a point
+_MOST_TOGETHER = 12  # rows of a table that is kept on one page
+_MOST_SHARE = 40  # characters that the width of a column is computed from
+_LETTER, _AROUND = 0.2, 0.5  # cm of a letter in a table, and of the space around a text
 
 
 def check_word() -> None:
@@ -65,15 +71,15 @@ def _set_page(document: Document, title: str) -> None:
     normal = document.styles["Normal"]
     normal.font.name, normal.font.size = _FONT, Pt(_SIZES["text"])
     section = document.sections[0]
-    section.page_width, section.page_height = Cm(21), Cm(29.7)
-    section.left_margin = section.right_margin = Cm(2)
-    section.top_margin = section.bottom_margin = Cm(2)
+    section.page_width, section.page_height = Cm(_PAGE_WIDTH), Cm(29.7)
+    section.left_margin = section.right_margin = Cm(_MARGIN)
+    section.top_margin = section.bottom_margin = Cm(_MARGIN)
+    document.styles["Footer"].font.size = Pt(_SIZES["footer"])
     _number_pages(section, title)
 
 
 def _number_pages(section: Section, title: str) -> None:
     from docx.enum.text import WD_ALIGN_PARAGRAPH
-    from docx.shared import Pt
 
     paragraph = section.footer.paragraphs[0]
     paragraph.alignment = WD_ALIGN_PARAGRAPH.CENTER
@@ -81,8 +87,6 @@ def _number_pages(section: Section, title: str) -> None:
     runs.append(paragraph.add_run())
     _add_field(runs[1], "PAGE")
     _add_field(runs[3], "NUMPAGES")
-    for run in runs:
-        run.font.size = Pt(_SIZES["footer"])
 
 
 def _add_field(run: Run, name: str) -> None:
@@ -131,6 +135,8 @@ class _Writer:
                 self.document.add_paragraph(_plain(token.content))
 
     def _table(self, tokens: Sequence[Token]) -> None:
+        from docx.shared import Cm
+
         rows: list[list[tuple[Token, str]]] = []
         alignment = ""
         for token in tokens:
@@ -145,9 +151,15 @@ class _Writer:
         if not shown:
             return
         table = self.document.add_table(rows=0, cols=len(rows[0]), style="Table Grid")
-        for cells in shown:
-            _add_row(table, cells, is_head=has_names and cells is rows[0], is_labelled=not has_names)
-        self.document.add_paragraph()
+        table.autofit = False
+        _set_cell_margins(table)
+        widths = _widths([[token.content for token, _ in cells] for cells in shown])
+        for column, width in zip(table.columns, widths, strict=True):
+            column.width = Cm(width)
+        for place, cells in enumerate(shown):
+            stays = place < len(shown) - 1 and len(shown) <= _MOST_TOGETHER
+            _add_row(table, cells, widths, has_names and cells is rows[0], not has_names, stays)
+        _add_gap(self.document)
 
 
 def _list_style(lists: Sequence[str]) -> str | None:
@@ -165,11 +177,61 @@ def _until(tokens: Iterator[Token], kind: str) -> Iterator[Token]:
         yield token
 
 
-def _add_row(table: Any, cells: Sequence[tuple[Token, str]], is_head: bool, is_labelled: bool) -> None:
-    """Add a row, the names of the columns in bold and repeated on every page."""
+def _widths(rows: Sequence[Sequence[str]]) -> list[float]:
+    """The widths of columns in cm: space for the longest word, and the rest by the longest text.
+
+    >>> _widths([["Met", "Source"], ["yes", "the guidance document on the publication of clinical data"]])
+    [1.1, 15.9]
+    """
+    columns = [[_breakable(text) for text in column] for column in zip(*rows, strict=True)]
+    words = [max(len(word) for text in column for word in re.split(r"[\s\u200b]", text)) for column in columns]
+    longest = [min(max(map(len, column)), _MOST_SHARE) for column in columns]
+    least = [_LETTER * word + _AROUND for word in words]
+    shares = [max(text - word, 0) for text, word in zip(longest, words, strict=True)]
+    whole = _PAGE_WIDTH - 2 * _MARGIN
+    rest = max(whole - sum(least), 0.0)
+    wide = [low + rest * share / (sum(shares) or 1) for low, share in zip(least, shares, strict=True)]
+    return [round(whole * width / sum(wide), 1) for width in wide]
+
+
+def _set_cell_margins(table: Any) -> None:
+    from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
+
+    margins = OxmlElement("w:tblCellMar")
+    for side in ("top", "bottom"):
+        margin = OxmlElement(f"w:{side}")
+        margin.set(qn("w:w"), str(_CELL_MARGIN))
+        margin.set(qn("w:type"), "dxa")
+        margins.append(margin)
+    properties = table._tbl.tblPr
+    look = properties.find(qn("w:tblLook"))  # the schema has the margins before it
+    if look is None:
+        properties.append(margins)
+    else:
+        look.addprevious(margins)
+
+
+def _add_gap(document: Document) -> None:
+    """The paragraph that must follow a table, small enough that it starts no page of its own."""
+    from docx.shared import Pt
+
+    form = document.add_paragraph().paragraph_format
+    form.space_before, form.space_after, form.line_spacing = Pt(0), Pt(0), Pt(6)
+
+
+def _add_row(
+    table: Any,
+    cells: Sequence[tuple[Token, str]],
+    widths: Sequence[float],
+    is_head: bool,
+    is_labelled: bool,
+    stays: bool,
+) -> None:
+    """Add a row, the names of the columns in bold and repeated on every page; one that `stays` is with the next row."""
     from docx.enum.text import WD_ALIGN_PARAGRAPH
     from docx.oxml import OxmlElement
-    from docx.shared import Pt
+    from docx.shared import Cm, Pt
 
     row = table.add_row()
     properties = row._tr.get_or_add_trPr()
@@ -177,7 +239,10 @@ def _add_row(table: Any, cells: Sequence[tuple[Token, str]], is_head: bool, is_l
     if is_head:
         properties.append(OxmlElement("w:tblHeader"))
     for place, ((token, alignment), cell) in enumerate(zip(cells, row.cells, strict=True)):
+        cell.width = Cm(widths[place])
         paragraph = cell.paragraphs[0]
+        paragraph.paragraph_format.space_after = Pt(0)
+        paragraph.paragraph_format.keep_with_next = stays or is_head
         if "right" in alignment:
             paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
         _write_inline(paragraph, token, breaks_words=True)
@@ -191,6 +256,9 @@ def _write_inline(paragraph: Paragraph, token: Token, breaks_words: bool = False
     from docx.enum.text import WD_COLOR_INDEX
 
     bold = italic = False
+    whole = "".join(part.content for part in token.children or ())
+    to_fill = [found.span() for found in TO_FILL.finditer(whole)]
+    start = 0
     for part in token.children or ():
         if part.type in ("strong_open", "strong_close"):
             bold = part.type == "strong_open"
@@ -199,25 +267,23 @@ def _write_inline(paragraph: Paragraph, token: Token, breaks_words: bool = False
         elif part.type in ("softbreak", "hardbreak"):
             paragraph.add_run(" ")
         else:
-            for text, is_open in _pieces(part.content):
+            for text, is_open in _pieces(part.content, start, to_fill):
                 run = paragraph.add_run(_breakable(text) if breaks_words else text)
                 run.bold, run.italic = bold or None, italic or None
                 if part.type == "code_inline":
                     run.font.name = "Consolas"
                 if is_open:
                     run.font.highlight_color = WD_COLOR_INDEX.YELLOW
+        start += len(part.content)
 
 
-def _pieces(text: str) -> Iterator[tuple[str, bool]]:
-    """The pieces of a text, with whether each is left to fill in."""
-    end = 0
-    for found in TO_FILL.finditer(text):
-        if found.start() > end:
-            yield _plain(text[end : found.start()]), False
-        yield _plain(found[0]), True
-        end = found.end()
-    if end < len(text):
-        yield _plain(text[end:]), False
+def _pieces(text: str, start: int, to_fill: Sequence[tuple[int, int]]) -> Iterator[tuple[str, bool]]:
+    """The pieces of a text, with whether each is left to fill in; `to_fill`: the places of these in the whole text."""
+    end = start + len(text)
+    cuts = {start, end, *(place for span in to_fill for place in span if start < place < end)}
+    for first, last in pairwise(sorted(cuts)):
+        is_open = any(low <= first and last <= high for low, high in to_fill)
+        yield _plain(text[first - start : last - start]), is_open
 
 
 def _plain(text: str) -> str:
