@@ -48,7 +48,7 @@ def test_every_searching_verb_takes_the_options_of_a_search(name: str) -> None:
     written = {"mask", "shuffle", "output", "into", "form", "overwrite", "trace", "resume", "as_json", "sql", "dialect"}
     written |= {"fail_empty", "formulas", "replace_foreign_table"}
     written |= {"ways_out", "report", "minimality", "perturb", "secret", "keep", "differencing_limit"}
-    written |= {"differencing", "deferral_limit", "deferral_days", *DECLARED}
+    written |= {"differencing", "differencing_values", "deferral_limit", "deferral_days", *DECLARED}
     local = {"show", "rules", "suppression_order", "wildcard_suppression"}
     kept = {"node", "node_from", "node_else", "regions", "write_regions", "incremental", "waiting"}
     kept |= {"new_columns", "changed_types", "changed_hierarchies"}
