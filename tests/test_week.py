@@ -1,13 +1,20 @@
-"""A data engineer's week: every night releases, dependents stay, and no two releases single anybody out."""
+"""A data engineer's week: every night releases, dependents stay, and no two releases single anybody out.
 
+The same with dbt around it: `check_nights_with_changes_that_wait` in support/dbt_example.py.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
+import psycopg
 import pytest
 
 import kanon_sql
 from support.command_line import ask, kanon
 from support.nights import CODES, COVERS, DOMAIN, Row, Ward, people_singled_out
+from support.standby import caught_up, standby_of
 
 K, NIGHTS = 3, 5
 SPEC = """
@@ -45,7 +52,18 @@ def database(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest
     return "hospital.duckdb" if request.param == "duckdb" else str(request.getfixturevalue("postgres_dsn"))
 
 
-def test_every_night_of_a_week_releases(database: str) -> None:
+@pytest.fixture
+def standby(request: pytest.FixtureRequest, database: str) -> Iterator[tuple[str, psycopg.Connection] | None]:
+    """The URL of a standby of the server, and the server's administrator; None for DuckDB."""
+    if not database.startswith("postgresql"):
+        yield None
+        return
+    _, administrator = request.getfixturevalue("_postgres_server")
+    with standby_of(administrator) as url:
+        yield f"{url}&options={database.partition('options=')[2]}", administrator
+
+
+def test_every_night_of_a_week_releases(database: str, standby: tuple[str, psycopg.Connection] | None) -> None:
     engine = "postgres" if database.startswith("postgresql") else "duckdb"
     ward, nights, waited = Ward("a week"), list[list[Row]](), list[int]()
     Path("release.yml").write_text(SPEC.format(database=database, k=K))
@@ -74,9 +92,18 @@ def test_every_night_of_a_week_releases(database: str) -> None:
             rights = "SELECT has_table_privilege('week_reader', 'anon', 'SELECT'), {} FROM (SELECT 1) AS one"
             private = "has_table_privilege('week_reader', 'anon__people', 'SELECT')"
             assert ask(database, rights.format(private)) == [(True, False)]
+        if standby:
+            url, administrator = standby
+            caught_up(administrator, url)
+            assert Counter(ask(url, "SELECT age, zip, ill FROM anon")) == Counter(
+                ask(database, "SELECT age, zip, ill FROM anon")
+            )
     assert sum(map(bool, waited)) >= NIGHTS - 2
     assert any(first != second for first, second in combinations(nights, 2))
     assert kanon_sql.run("release.yml").releases[0].status == "unchanged"
     assert kanon_sql.verify(spec="release.yml").holds
+    if standby:
+        assert kanon_sql.verify(spec="release.yml", database=standby[0]).holds
+        assert kanon_sql.profile("anon", database=standby[0]).rows == len(nights[-1])
     trail = kanon_sql.releases("kanon_releases", database=database)
     assert trail.manifest(NIGHTS).get("deferred", {"waiting": 0})["waiting"] == waited[-1]
