@@ -12,6 +12,7 @@ import sys
 import tempfile
 import tomllib
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -252,6 +253,7 @@ def check_nights_with_changes_that_wait(project: Path) -> None:
     """`kanon run` releases what dbt has built, and dbt tests and reads the release as a source."""
     spec = yaml.safe_load((project / "release.yml").read_text(encoding="utf-8"))
     spec |= {"database": str(project / "example.duckdb"), "target": {"table": "patients_nightly"}, "audit": True}
+    spec["deferral_limit"] = 0.5
     (project / "nightly.yml").write_text(yaml.safe_dump(spec), encoding="utf-8")
     test = {"kanon.k_anonymity": {"arguments": {"quasi_identifiers": [*spec["quasi_identifiers"]], "k": 5}}}
     schema = "{{ target.schema }}"
@@ -260,16 +262,37 @@ def check_nights_with_changes_that_wait(project: Path) -> None:
     (project / "models" / "releases.yml").write_text(yaml.safe_dump(sources), encoding="utf-8")
     text = "SELECT disease, COUNT(*) AS n FROM {{ source('releases', 'patients_nightly') }} GROUP BY disease"
     (project / "models" / "diseases.sql").write_text(text, encoding="utf-8")
-    waiting = []
-    for night in range(2):
+    waiting, nights = [], list[list[tuple[Any, ...]]]()
+    for night in range(4):
         (done,) = kanon_sql.run(project / "nightly.yml").releases
         assert done.release is not None, done
         waiting.append(done.release.manifest.get("deferred"))
         dbt("build", "--select", "source:releases+")
-        in_duckdb(project, f"INSERT INTO raw_patients SELECT 'N{night}', 'New', * EXCLUDE (patient_id, name) "
-                           "FROM raw_patients ORDER BY patient_id LIMIT 1")  # fmt: skip
+        query = "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM patients_nightly"
+        released = [tuple(row) for row in in_duckdb(project, query)]
+        if night == 0:
+            in_duckdb(project, "CREATE VIEW bi AS SELECT zip, COUNT(*) AS n FROM patients_nightly GROUP BY zip")
+            in_duckdb(project, "CREATE INDEX by_zip ON patients_nightly (zip)")
+        assert in_duckdb(project, "SELECT SUM(n) FROM bi") == [(len(released),)]
+        assert in_duckdb(project, "SELECT index_name FROM duckdb_indexes()") == [("by_zip",)]
+        assert all(singled_out(earlier, released, labels=4, k=5) == 0 for earlier in nights), "no two nights do"
+        nights.append(released)
+        in_duckdb(project, f"INSERT INTO raw_patients SELECT 'N{night}' || patient_id, 'New', * EXCLUDE (patient_id, "
+                           f"name) FROM raw_patients ORDER BY hash(patient_id, {night}) LIMIT 40")  # fmt: skip
+        in_duckdb(project, f"DELETE FROM raw_patients WHERE hash(patient_id, 'x{night}') % 100 = 0")
     assert waiting[0] is None, "there is nothing to compare the first release with"
-    assert waiting[1]["arrivals"] == 1, f"one patient waits for others: {waiting}"
+    assert all(night["arrivals"] and night["departures"] for night in waiting[1:]), f"some wait: {waiting}"
+    assert nights[-1] != nights[0], "and others are released"
+
+
+def singled_out(old: Sequence[Any], new: Sequence[Any], labels: int, k: int) -> int:
+    """The rows that came to a class, left it or stayed in it among fewer than k, row by row."""
+    found = 0
+    for class_ in {row[:labels] for row in (*old, *new)}:
+        before, after = (Counter(row for row in rows if row[:labels] == class_) for rows in (old, new))
+        moved = [(after - before).total(), (before - after).total(), (before & after).total()]
+        found += sum(number for number in moved if number < k) if before != after else 0
+    return found
 
 
 def check_the_schema(project: Path) -> None:
