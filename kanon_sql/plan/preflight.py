@@ -50,7 +50,7 @@ class Ready:
 
 
 def check_spec(spec: ReleaseSpec, verb: Verb) -> None:
-    """Make the checks that need the spec only, before anything is opened."""
+    """Run the checks that need only the spec, before anything is opened."""
     available = (*STRATEGIES, *RECODERS)
     if isinstance(spec, Spec) and spec.strategy not in available and not isinstance(spec.strategy, Own):
         raise SpecError(f"{spec.strategy!r} is not a strategy; choose one of {', '.join(available)}")
@@ -60,7 +60,7 @@ def check_spec(spec: ReleaseSpec, verb: Verb) -> None:
 def preflight(
     spec: Spec, source: Source, search_in: str = "embedded", *, releases_it: bool = False, compared: Sequence[str] = ()
 ) -> Ready:
-    """Make all checks that do not need counting.
+    """Run all checks that do not need counting.
 
     `releases_it`: whether a release is planned, so that roles are settled and an earlier recoding can be reused.
     `compared`: strategies to compare, instead of the spec's.

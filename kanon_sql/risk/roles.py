@@ -169,13 +169,13 @@ class _Evidence:
                 yield column.name, f"differs in nearly every row ({different:,} values in {_rows(filled)})"
 
     def by_determining(self, columns: Sequence[Column]) -> RoleReasons:
-        able = [column for column in columns if column.kind != "other" and self._different[column.name] > 1]
-        quasi_able = [column for column in self._quasi if column.kind != "other"]
-        if self.rows < _FEWEST or not able or not quasi_able:
+        kept = [column for column in columns if column.kind != "other" and self._different[column.name] > 1]
+        quasi = [column for column in self._quasi if column.kind != "other"]
+        if self.rows < _FEWEST or not kept or not quasi:
             return
-        self._create_cells(able, quasi_able)
-        for kept, quasi in (*self._guessed(able, quasi_able), *self._ranked(able, quasi_able)):
-            yield kept.name, f"nearly determines {quasi.name!r}"
+        self._create_cells(kept, quasi)
+        for column, determined in (*self._guessed(kept, quasi), *self._ranked(kept, quasi)):
+            yield column.name, f"nearly determines {determined.name!r}"
 
     def _figures_of(self, columns: Sequence[Column]) -> dict[str, tuple[int, int]]:
         """The rows with a value, and the different values, of columns that are compared by value."""
@@ -271,10 +271,10 @@ def named_identifier(column: Column, different: int, rows: int, fractions: bool 
     >>> named_identifier(phone, different=300, rows=400), named_identifier(phone, different=2, rows=400)
     (True, False)
     """
-    able = column.kind in ("text", "integer", "decimal", "float") and not fractions
+    has_kind = column.kind in ("text", "integer", "decimal", "float") and not fractions
     enough = _ENOUGH_NAMES if names_people(column.name) else _ENOUGH_NAMED
-    many = different >= max(_LEAST_NAMED, min(enough, rows / 50))
-    return able and many and name_hint(column.name) == IDENTIFIER
+    has_values = different >= max(_LEAST_NAMED, min(enough, rows / 50))
+    return has_kind and has_values and name_hint(column.name) == IDENTIFIER
 
 
 def _sorted_by_value(column: Column) -> bool:

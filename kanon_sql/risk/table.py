@@ -1,4 +1,4 @@
-"""The measured risk of one table, ready to be shown."""
+"""The measured risk of one table."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class TableRisk:
     counted although people were requested, so that a satisfied model need not be satisfied for people. `k`: the k of
     the verdict, None without one. `findings`: of the requested models. `journalist`: the journalist's risks by figure,
     empty without a population, None if rows match no one in it. `uniqueness`: of the population, None without
-    a sampling fraction. `several_rows`: the risk if several rows of a person are known, None if rows
-    are counted.
+    a sampling fraction. `several_rows`: the risk if an attacker has several rows of a person, None if
+    rows are counted.
     """
 
     name: str

@@ -45,7 +45,7 @@ class QueryErrors:
     selectivity: float
 
 
-def drawn(attributes: Sequence[SharedColumn], many: int, seed: int) -> list[Query]:
+def drawn(attributes: Sequence[SharedColumn], queries: int, seed: int) -> list[Query]:
     """A number of queries of 2 or 3 columns with more than one group of values (of 1 if there is only one such)."""
     random = Random(f"queries {seed}")
     columns = [number for number, attribute in enumerate(attributes) if np.count_nonzero(attribute.group_rows) > 1]
@@ -54,7 +54,7 @@ def drawn(attributes: Sequence[SharedColumn], many: int, seed: int) -> list[Quer
     if not subsets:
         return []
     kept = random.sample(subsets, min(_SUBSETS, len(subsets)))
-    return [_query(attributes, kept[number % len(kept)], random) for number in range(many)]
+    return [_query(attributes, kept[number % len(kept)], random) for number in range(queries)]
 
 
 def _query(attributes: Sequence[SharedColumn], subset: tuple[int, ...], random: Random) -> Query:
