@@ -8,8 +8,8 @@
     python benchmarks/all.py --page      # the page alone, of what was measured
     python benchmarks/all.py --baseline  # renew benchmarks/baseline.json, the counters that CI compares
 
-Every release is a process of its own with a time limit. What is measured goes to benchmarks/results/all.json as it
-comes, and at the end docs/benchmarks.md is filled from it. Tables and the peers' environments are kept in --folder.
+Every release is a separate process with a time limit. Measurements go to benchmarks/results/all.json as
+they come, and at the end docs/benchmarks.md is filled from it. Tables and the peers' environments are kept in --folder.
 Adult and other real tables are taken from the folder in KANON_DATA, if it is set.
 """
 
@@ -68,7 +68,7 @@ ARX = (
 
 @dataclass(frozen=True)
 class Run:
-    """What was asked for: where tables are kept, the sizes, whether all is small, whether Mondrian takes every size."""
+    """The options of a run: the folder of the tables, the sizes, small tables only, Mondrian on every size."""
 
     folder: Path
     sizes: tuple[int, ...]
@@ -107,10 +107,10 @@ def nodes(run: Run) -> Iterator[Job]:
 
 
 def _node(table: Table, folder: Path) -> Row:
-    spec, said = folder / "node.json", folder / "node-said.json"
+    spec, figures = folder / "node.json", folder / "node-said.json"
     spec.write_text(json.dumps({**table.spec, "source": str(table.path)}))
-    took = taken(metered([sys.executable, str(HERE / "node_test.py"), str(spec)], 120, said))
-    return {"table": table.name, **took, **({} if "failed" in took else json.loads(said.read_text()))}
+    took = taken(metered([sys.executable, str(HERE / "node_test.py"), str(spec)], 120, figures))
+    return {"table": table.name, **took, **({} if "failed" in took else json.loads(figures.read_text()))}
 
 
 def strategies(run: Run) -> Iterator[Job]:
@@ -132,9 +132,9 @@ def strategies(run: Run) -> Iterator[Job]:
 
 def _within(table: Callable[[], Table], strategy: str, seconds: float, **more: Any) -> Row:
     """A release whose search may take so many seconds, and its process a good deal longer."""
-    made = table()
-    return {"table": made.name, "strategy": strategy, "time_limit": seconds} | released(
-        made, strategy, 30 + 3 * seconds, time_limit=seconds, **more
+    loaded = table()
+    return {"table": loaded.name, "strategy": strategy, "time_limit": seconds} | released(
+        loaded, strategy, 30 + 3 * seconds, time_limit=seconds, **more
     )
 
 
@@ -148,18 +148,18 @@ def hard(run: Run) -> Iterator[Job]:
 
 
 def _curve(table: Callable[[], Table], run: Run) -> Row:
-    made, seconds = table(), run.limited(MOMENTS[-1])
+    loaded, seconds = table(), run.limited(MOMENTS[-1])
     trace = run.folder / "trace.json"
-    said = released(made, "auto", 30 + 2 * seconds, trace=trace, time_limit=seconds)
-    if "failed" in said:
-        return {"table": made.name, **said}
-    allowed = made.spec["suppression_limit"] * said["rows"]
+    result = released(loaded, "auto", 30 + 2 * seconds, trace=trace, time_limit=seconds)
+    if "failed" in result:
+        return {"table": loaded.name, **result}
+    allowed = loaded.spec["suppression_limit"] * result["rows"]
     steps = [json.loads(line) for line in trace.read_text().splitlines()]
     scored = [step for step in steps if step.get("score") is not None and step["rows_at_risk"] <= allowed]
     best = {}
     for at in map(run.limited, MOMENTS[1:] if run.quick else MOMENTS):
         best[f"{at:g}"] = min((step["score"] for step in scored if step["seconds"] <= at), default=None)
-    return {"table": made.name, **said, "best_after": best}
+    return {"table": loaded.name, **result, "best_after": best}
 
 
 def widths(run: Run) -> Iterator[Job]:
@@ -194,7 +194,7 @@ def recodings(run: Run) -> Iterator[Job]:
 
 
 def _cloaked(table: Table, seconds: float) -> Row:
-    """Cloaking has a manifest of its own, of which only what it took is kept."""
+    """Cloaking has a separate manifest, of which only the time and memory are kept."""
     spec = table.path.with_suffix(".json")
     spec.write_text(json.dumps({**table.spec, "cloak": {"method": "adaptive"}}))
     output = table.path.with_name("cloaked.parquet")
@@ -308,13 +308,13 @@ def measure(run: Run, named: list[str], results: Path, resume: bool) -> Row:
 
 
 def _told(row: Row) -> str:
-    if said := row.get("skipped") or row.get("failed"):
-        return str(said)[:90]
+    if reason := row.get("skipped") or row.get("failed"):
+        return str(reason)[:90]
     return f"{row['wall']:.1f} s" if "wall" in row else ""
 
 
 def main() -> None:
-    """Measure what is asked for, and write the page."""
+    """Run the requested measurements, and write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", help=f"of {', '.join(PARTS)} (default: all)")
     parser.add_argument("--rows", help="the sizes, such as 30000,3000000")
@@ -324,25 +324,29 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="only write the page")
     parser.add_argument("--baseline", action="store_true", help="renew the counters that CI compares")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "kanon-benchmark")
-    asked = parser.parse_args()
-    if unknown := [part for part in asked.parts if part not in PARTS]:
+    arguments = parser.parse_args()
+    if unknown := [part for part in arguments.parts if part not in PARTS]:
         parser.error(f"there is no part {unknown[0]}; there are {', '.join(PARTS)}")
-    if asked.baseline:
+    if arguments.baseline:
         print(counters.renew())
         return
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    run = Run(asked.folder, _sizes(asked.rows, asked.largest, asked.quick), asked.quick, asked.largest)
-    results = asked.folder / "quick.json" if asked.quick else RESULTS
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    run = Run(
+        arguments.folder, _sizes(arguments.rows, arguments.largest, arguments.quick), arguments.quick, arguments.largest
+    )
+    results = arguments.folder / "quick.json" if arguments.quick else RESULTS
     found = (
-        json.loads(results.read_text()) if asked.page else measure(run, asked.parts or [*PARTS], results, asked.resume)
+        json.loads(results.read_text())
+        if arguments.page
+        else measure(run, arguments.parts or [*PARTS], results, arguments.resume)
     )
     import all_pages  # needs matplotlib, which nothing before does
 
-    print(all_pages.text(found) if asked.quick else all_pages.write(found))
+    print(all_pages.text(found) if arguments.quick else all_pages.write(found))
 
 
 def _sizes(rows: str | None, largest: bool, quick: bool) -> tuple[int, ...]:
-    chosen = [int(each) for each in rows.split(",")] if rows else [*(SIZES[:2] if quick else SIZES)]
+    chosen = [int(number) for number in rows.split(",")] if rows else [*(SIZES[:2] if quick else SIZES)]
     return tuple(sorted({*chosen, *([LARGEST] if largest else [])}))
 
 

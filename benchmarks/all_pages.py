@@ -42,7 +42,7 @@ def text(results: Row) -> str:
 
 
 def sections(results: Row) -> dict[str, list[str]]:
-    """The lines of each table by the mark that it stands under; only parts that were measured."""
+    """The lines of every table by its mark; only parts that were measured."""
     made = {
         "limits": ("sizes", limits),
         "parts": ("sizes", parts),
@@ -60,23 +60,23 @@ def sections(results: Row) -> dict[str, list[str]]:
     return {"about": about(results["about"], results["measured"]), **filled}
 
 
-def about(said: Row, measured: Mapping[str, str]) -> list[str]:
+def about(run: Row, measured: Mapping[str, str]) -> list[str]:
     """The machine, in a sentence or two, and which parts were measured at another time."""
-    this = f"{said['date']}, {said['commit']}"
+    this = f"{run['date']}, {run['commit']}"
     others = [f"{part} ({when})" for part, when in measured.items() if when != this]
     older = f" Measured before: {', '.join(others)}." if others else ""
-    quick = " **A quick run on small tables: for a look only.**" if said["quick"] else ""
+    quick = " **A quick run on small tables: for a look only.**" if run["quick"] else ""
     return [
-        f"Measured on {said['date']} at commit {said['commit']}: {said['cores']} cores ({said['processor']}), "
-        f"{said['memory']} GB, {said['system']}, Python {said['python']}, DuckDB {said['duckdb']}. "
-        f"When it began, {said['load']} processes were running.{older}{quick}"
+        f"Measured on {run['date']} at commit {run['commit']}: {run['cores']} cores ({run['processor']}), "
+        f"{run['memory']} GB, {run['system']}, Python {run['python']}, DuckDB {run['duckdb']}. "
+        f"When it began, {run['load']} processes were running.{older}{quick}"
     ]
 
 
 def _failed(row: Row) -> str | None:
     """Why there is nothing to show."""
-    said = row.get("failed") or row.get("skipped")
-    return None if said is None else str(said).replace("|", "/").replace("<", "(").replace(">", ")")[:160]
+    reason = row.get("failed") or row.get("skipped")
+    return None if reason is None else str(reason).replace("|", "/").replace("<", "(").replace(">", ")")[:160]
 
 
 def seconds(value: float | None) -> str:
@@ -160,11 +160,11 @@ def parts(rows: Row) -> list[str]:
     """Where the time goes, by size, and how it grows."""
     body = []
     for which, place in (("auto", 2), ("mondrian", 3)):
-        of = [(each[0], each[place]) for each in _of_size(rows) if each[place] and not _failed(each[place])]
+        of = [(row[0], row[place]) for row in _of_size(rows) if row[place] and not _failed(row[place])]
         for size, row in of:
             taken = [seconds(row["seconds"].get(name)) for name in SECONDS]
-            asked = [count(row["nodes_checked"]), count(row["queries"]), share(row["loss"])]
-            body.append([f"`{which}`", f"{size:,}", *taken, *asked, megabytes(row["megabytes"])])
+            counts = [count(row["nodes_checked"]), count(row["queries"]), share(row["loss"])]
+            body.append([f"`{which}`", f"{size:,}", *taken, *counts, megabytes(row["megabytes"])])
         if len(of) > 1:
             grown = [exponent([(size, row["seconds"].get(name)) for size, row in of]) for name in SECONDS]
             memory = exponent([(size, row["megabytes"]) for size, row in of])
@@ -210,8 +210,8 @@ def verbs(rows: Row) -> list[str]:
         largest = max(by_size)
         row, group = by_size[largest], bare[largest].get("group_cpu")
         cpus = [seconds(by_size.get(size, {}).get("cpu")) for size in sizes]
-        if said := _failed(row):
-            lines.append([kind, f"`{verb}`", *cpus, said, "", ""])
+        if reason := _failed(row):
+            lines.append([kind, f"`{verb}`", *cpus, reason, "", ""])
             continue
         multiple = f"**{row['cpu'] / group:.1f}**" if group else "–"
         growth = exponent([(size, by_size[size].get("cpu")) for size in sorted(by_size)[-2:]])
@@ -240,15 +240,15 @@ def nodes(rows: Row) -> list[str]:
 
 
 def _searched(row: Row) -> list[str]:
-    """What a search has found, proven and asked."""
+    """The result of a search: what it found and proved, and its counts."""
     if why := _failed(row):
         return [why, *[""] * 7]
     proven = "proven" if row["proven_optimal"] else share(row["lower_bound"])
-    asked = [count(row["nodes_checked"]), count(row["queries"])]
+    counts = [count(row["nodes_checked"]), count(row["queries"])]
     return [
         share(row["score"]),
         proven,
-        *asked,
+        *counts,
         seconds(row["seconds"]["search"]),
         seconds(row["cpu"]),
         megabytes(row["megabytes"]),
@@ -339,13 +339,13 @@ def peers(rows: Row) -> list[str]:
     """Ours and theirs by the same rules."""
     body = []
     for name, row in rows.items():
-        said = f"`{name}`" + (f": {row['does']}" if "does" in row else "")
+        title = f"`{name}`" + (f": {row['does']}" if "does" in row else "")
         if why := _failed(row):
-            body.append([said, why, *[""] * 9])
+            body.append([title, why, *[""] * 9])
             continue
         body.append(
             [
-                said,
+                title,
                 str(row["columns"]),
                 seconds(row["wall"]),
                 seconds(row["cpu"]),
@@ -402,13 +402,13 @@ def real(rows: Row) -> list[str]:
     """Tables that are not in the repository."""
     body = []
     for name, row in rows.items():
-        said = [
+        first = [
             row.get("table", name),
             count(row.get("rows")),
             count(row.get("distinct_tuples")),
             count(row.get("lattice_size")),
         ]
-        body.append([*said, f"`{row.get('strategy', name.split()[1])}`", *_searched(row), share(row.get("loss"))])
+        body.append([*first, f"`{row.get('strategy', name.split()[1])}`", *_searched(row), share(row.get("loss"))])
     return table(["", "rows", "distinct tuples", "lattice", "strategy", *_SEARCHED, "loss"], body)
 
 

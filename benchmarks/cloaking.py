@@ -35,9 +35,9 @@ RUNS: list[tuple[str, int, int, dict[str, Any]]] = [
 def trips(rows: int, seed: int = 0) -> pd.DataFrame:
     """Made-up trips: taxi, ts, lat, lon, speed."""
     random = np.random.default_rng(seed)
-    stands = random.normal((39.9, 116.4), (0.06, 0.08), (40, 2))
+    stations = random.normal((39.9, 116.4), (0.06, 0.08), (40, 2))
     share = 1 / np.arange(1, 41)
-    at = stands[random.choice(40, rows, p=share / share.sum())] + random.normal(0, 0.008, (rows, 2))
+    at = stations[random.choice(40, rows, p=share / share.sum())] + random.normal(0, 0.008, (rows, 2))
     anywhere = random.random(rows) < 0.2
     at[anywhere] = random.normal((39.9, 116.4), (0.08, 0.1), (anywhere.sum(), 2))
     seconds = pd.to_timedelta(random.integers(0, 86_400, rows), unit="s")
@@ -62,12 +62,12 @@ def measure(rows: int) -> None:
             if not source.exists():
                 trips(rows // part).to_parquet(source)
             before = time.process_time()
-            made = kanon_sql.cloak(
+            manifest = kanon_sql.cloak(
                 source, {**ROLES, "cloak": method}, k=k, output=Path(folder, "out.parquet"), overwrite=True
             ).manifest
-            figures = made["figures"]
+            figures = manifest["figures"]
             print(
-                f"| {name} | {made['rows']:,} | {k} | {made['success_rate']:.3f} | {made['classes']:,} "
+                f"| {name} | {manifest['rows']:,} | {k} | {manifest['success_rate']:.3f} | {manifest['classes']:,} "
                 f"| {figures['median_area']:.2e} | {figures['mean_area']:.2e} | {figures['median_length']:,.0f} s "
                 f"| {time.process_time() - before:.1f} |",
                 flush=True,
@@ -124,8 +124,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--picture", type=Path)
-    asked = parser.parse_args()
-    if asked.picture:
-        picture(asked.picture)
+    arguments = parser.parse_args()
+    if arguments.picture:
+        picture(arguments.picture)
     else:
-        measure(asked.rows)
+        measure(arguments.rows)

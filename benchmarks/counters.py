@@ -29,7 +29,7 @@ from kanon_sql.resources import folder
 Counts = dict[str, Any]
 BASELINE = Path(__file__).parent / "baseline.json"
 COUNTED = ("statements", "source_reads", "rows_read", "nodes_checked", "queries")  # less is better
-SAID = (
+FIGURES = (
     "score", "lower_bound", "proven_optimal", "released_rows", "suppressed_rows", "classes", "smallest_class",
     "distinct_tuples", "verified",
 )  # fmt: skip
@@ -45,34 +45,36 @@ _DRAWN = ("local_search", "memetic", "kgen")
 
 def jobs() -> dict[str, Callable[[], Counts]]:
     """The releases by name."""
-    asked: list[tuple[str, str, Counts]] = [
+    runs: list[tuple[str, str, Counts]] = [
         *(("people", strategy, {}) for strategy in _EXACT),
         *(("people", strategy, {"suppression_limit": 0.0}) for strategy in _LOCAL),
         *(("answers", strategy, {}) for strategy in _ANSWERS),
         *(("answers", strategy, {"evaluations": 60}) for strategy in _DRAWN),
         *(("answers", strategy, {"suppression_limit": 0.0}) for strategy in ("mondrian", "kaca")),
     ]
-    made = {f"{table} {strategy}": partial(counted, table, strategy, **more) for table, strategy, more in asked}
+    made = {f"{table} {strategy}": partial(counted, table, strategy, **more) for table, strategy, more in runs}
     diverse = {"sensitive": ["salary-class"], "privacy": {"k": 5, "l_diversity": {"salary-class": 2}}}
     verbs = {verb: partial(counted_verb, verb) for verb in VERBS}
     return {**made, "people diverse": partial(counted, "people", "certified", **diverse), **verbs}
 
 
 def counted(table: str, strategy: str, **more: Any) -> Counts:
-    """One release kept in memory, and what it asked of the database."""
+    """One release kept in memory, and its queries of the database."""
     source, options = TABLES[table]()
     with statements() as sent:
-        said = kanon_sql.anonymize(source, strategy=strategy, **{**options, **more}).manifest
-    told = {name: _rounded(said[name]) for name in SAID} | {"loss": _rounded(said["information_loss"]["loss"])}
+        manifest = kanon_sql.anonymize(source, strategy=strategy, **{**options, **more}).manifest
+    figures = {name: _rounded(manifest[name]) for name in FIGURES} | {
+        "loss": _rounded(manifest["information_loss"]["loss"])
+    }
     texts = [sql for sql, _ in sent]
     reads = [sql for sql in texts if f'"{SOURCE}"' in sql and not sql.startswith(("DESCRIBE", "CREATE VIEW", "DROP"))]
     counts = {"statements": len(sent), "source_reads": len(reads)}
     counts["rows_read"] = sum(rows for _, rows in sent)
-    return {**counts, "nodes_checked": said["nodes_checked"], "queries": said["queries"], **told}
+    return {**counts, "nodes_checked": manifest["nodes_checked"], "queries": manifest["queries"], **figures}
 
 
 def counted_verb(verb: str) -> Counts:
-    """One call of a verb, and what it asked of the database."""
+    """One call of a verb, and its queries of the database."""
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", kanon_sql.ReleaseWarning)
         spec = _visits(Path(folder))

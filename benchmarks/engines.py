@@ -1,8 +1,8 @@
-"""A large table on a PostgreSQL server: what `kanon anonymize` asks of the server, what it moves, and what it holds.
+"""A large table on a PostgreSQL server: the server's work, the rows transferred, and the memory of `kanon anonymize`.
 
-`python benchmarks/engines.py [ROWS [JOB …]]`, ten million rows unless told, on a server of its own. What the client
-takes is measured by the operating system, without the server; the statements, and their seconds, are those of the
-server's log, and how often the source was read is what the server counts. The bare statements run after each job.
+`python benchmarks/engines.py [ROWS [JOB …]]`: ten million rows by default, on a separate server. The operating system
+measures the client, without the server. The statements and their seconds come from the server's log, and the number of
+reads of the source from the server's counters. The bare statements run after every job.
 """
 
 from __future__ import annotations
@@ -101,18 +101,18 @@ def main(rows: int = 10_000_000, *chosen: str) -> None:
         spec.write_text(json.dumps({"source": "people", **SPEC}))
         results: dict[str, Any] = {"rows": rows, "tuples": tuples, "megabytes": round(size / 2**20), "jobs": []}
         for name in chosen or JOBS:
-            results["jobs"].append(job(on, spec, name, [each.format(work=work) for each in JOBS[name]], rows))
+            results["jobs"].append(job(on, spec, name, [argument.format(work=work) for argument in JOBS[name]], rows))
             print(json.dumps(results["jobs"][-1]), flush=True)
             RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
 
 def job(on: Server, spec: Path, name: str, options: list[str], rows: int) -> dict[str, Any]:
-    """One run of the command line: its memory, what it asked of the server, and that over the bare statements."""
+    """One run of the command line: its memory, the server's work, and the ratio to the bare statements."""
     position, read = on.log.stat().st_size, on.reads()
     manifest = spec.parent / "manifest.json"
     run = (*KANON, "anonymize", "--spec", str(spec), "--database", on.url, *options, "--json")
     cost = process(*run, output=manifest)
-    said, ran, read = json.loads(manifest.read_text()), on.statements(position), on.reads() - read
+    written, ran, read = json.loads(manifest.read_text()), on.statements(position), on.reads() - read
     bare = bare_statements(on)
     heavy = {"scan": _longest(ran, "GROUP BY"), "release": _longest(ran, "kanon_coded")}
     return {
@@ -121,8 +121,8 @@ def job(on: Server, spec: Path, name: str, options: list[str], rows: int) -> dic
         "statements": len(ran),
         "client megabytes": round(cost.megabytes),
         "client seconds of CPU": round(cost.cpu, 1),
-        "seconds": {part: round(each, 1) for part, each in said["seconds"].items()},
-        "server seconds": {name: round(each, 1) for name, each in {**heavy, **bare}.items()},
+        "seconds": {part: round(seconds, 1) for part, seconds in written["seconds"].items()},
+        "server seconds": {name: round(seconds, 1) for name, seconds in {**heavy, **bare}.items()},
         "scan over GROUP BY": round(heavy["scan"] / bare["GROUP BY"], 2),
         "release over CREATE TABLE AS": round(heavy["release"] / bare["CREATE TABLE AS"], 2),
         "release over CREATE TABLE AS with ORDER BY": round(heavy["release"] / bare["ORDER BY"], 2),
@@ -137,7 +137,7 @@ def bare_statements(on: Server) -> dict[str, float]:
             pass
     for statement in (BARE, "DROP TABLE bare", SORTED, "DROP TABLE bare"):
         on.session.execute(statement)
-    seconds = {sql: each for each, sql in on.statements(position)}
+    seconds = {sql: duration for duration, sql in on.statements(position)}
     return {"GROUP BY": seconds[GROUP_BY], "CREATE TABLE AS": seconds[BARE], "ORDER BY": seconds[SORTED]}
 
 

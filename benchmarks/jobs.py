@@ -1,4 +1,4 @@
-"""One release as a user makes it: `kanon anonymize` in a process of its own, from file to Parquet file."""
+"""One release as a user creates it: `kanon anonymize` in a separate process, from file to Parquet file."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def released(
             *(["--trace", str(trace)] if trace else []),
         ]  # fmt: skip
         cost = metered(command, seconds, work / "manifest.json", str(work / "spill"))
-        said = taken(cost)
-        if "failed" in said:
-            return said
-        return {**said, **_of(json.loads((work / "manifest.json").read_text()))}
+        result = taken(cost)
+        if "failed" in result:
+            return result
+        return {**result, **_of(json.loads((work / "manifest.json").read_text()))}
 
 
 def taken(cost: Cost) -> Row:
@@ -60,12 +60,12 @@ def taken(cost: Cost) -> Row:
     if cost.killed:
         return {**figures, "failed": f"killed after {cost.wall:.0f} s"}
     if cost.code:
-        lines = [line.strip() for line in cost.said.splitlines() if line.strip()] or [f"ended with {cost.code}"]
+        lines = [line.strip() for line in cost.errors.splitlines() if line.strip()] or [f"ended with {cost.code}"]
         return {**figures, "failed": lines[-1]}
     return figures
 
 
-_SAID = (
+_FIGURES = (
     "rows", "distinct_tuples", "released_rows", "suppressed_rows", "classes", "smallest_class", "lattice_size",
     "nodes_checked", "queries", "score", "lower_bound", "gap", "proven_optimal", "search_ended", "found_by",
 )  # fmt: skip
@@ -74,13 +74,13 @@ _SAID = (
 def _of(manifest: Row) -> Row:
     """What is kept of a manifest."""
     losses = {name: manifest["information_loss"].get(name) for name in ("loss", "loss_geometric", "precision")}
-    return {**{name: manifest[name] for name in _SAID}, **losses, "seconds": manifest["seconds"]}
+    return {**{name: manifest[name] for name in _FIGURES}, **losses, "seconds": manifest["seconds"]}
 
 
 def limits(table: Table, scratch: Path, seconds: float) -> Row:
-    """What bare DuckDB takes for the same table, in a process of its own."""
-    said = scratch / "limits.json"
+    """The time and memory of bare DuckDB for the same table, in a separate process."""
+    limits = scratch / "limits.json"
     arguments = [str(table.path), str(scratch), ",".join(table.columns), ",".join(table.kept)]
     command = [sys.executable, str(HERE / "limits.py"), *arguments]
-    took = taken(metered(command, seconds, said, str(scratch / "spill")))
-    return took if "failed" in took else {**took, **json.loads(said.read_text())}
+    took = taken(metered(command, seconds, limits, str(scratch / "spill")))
+    return took if "failed" in took else {**took, **json.loads(limits.read_text())}

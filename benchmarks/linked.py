@@ -93,12 +93,12 @@ def release(people: int, m: int | str, seconds: float, visits: int = VISITS, dia
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hospital.duckdb"
         hospital(path, people, visits, diagnoses)
-        asked = spec(path, m, seconds)
+        settings = spec(path, m, seconds)
         started = time.perf_counter()
-        manifest = anonymize_database(asked).manifest
+        manifest = anonymize_database(settings).manifest
         released = time.perf_counter() - started
         started = time.perf_counter()
-        assert verify_database(asked).satisfied
+        assert verify_database(settings).satisfied
         verified = time.perf_counter() - started
         bare, pairs = self_join(path)
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -127,8 +127,8 @@ def flat(people: int, seconds: float = 60) -> None:
         rows = f"{joined['released_rows']:,} of {joined['rows']:,} rows"
         print(f"flat: loss {joined['score']:.4f}, {rows}, node {joined['node']}")
         for m in (1, 2):
-            asked = {**spec(path, m, seconds), "into": {"schema": f"m{m}"}}
-            found = anonymize_database(asked).manifest
+            settings = {**spec(path, m, seconds), "into": {"schema": f"m{m}"}}
+            found = anonymize_database(settings).manifest
             released = f"{found['released_people']:,} of {found['people']:,} people"
             print(f"m = {m}: loss {found['score']:.4f}, {released}, node {found['node']}")
 

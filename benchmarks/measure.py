@@ -30,7 +30,7 @@ def adult() -> Path:
 class Cost:
     """What one process took: seconds on the wall and of CPU, peak memory in MB, and in MB what it spilled at most.
 
-    `code`: what it ended with. `killed`: whether its time was over. `said`: what it wrote to standard error.
+    `code`: its exit code. `killed`: whether its time was over. `errors`: its standard error.
     """
 
     wall: float
@@ -39,11 +39,11 @@ class Cost:
     spilled: float = 0.0
     code: int = 0
     killed: bool = False
-    said: str = ""
+    errors: str = ""
 
 
 def metered(command: Sequence[str], seconds: float = 0, output: Path = Path(os.devnull), spill: str = "") -> Cost:
-    """Run a command in a process of its own, to its end or for so many `seconds`, and say what it took.
+    """Run a command in a separate process, to its end or for so many `seconds`; returns its time and memory.
 
     `output`: the file for what it prints. `spill`: the folder that it spills to.
     """
@@ -53,14 +53,14 @@ def metered(command: Sequence[str], seconds: float = 0, output: Path = Path(os.d
     done = subprocess.run([*meter, *command], capture_output=True, text=True, check=False, env=compiled)
     if done.returncode:
         raise SystemExit(done.stderr)
-    return Cost(**json.loads(done.stdout), said=done.stderr)
+    return Cost(**json.loads(done.stdout), errors=done.stderr)
 
 
 def process(*command: str, output: Path = Path(os.devnull)) -> Cost:
-    """Run a command to its end in a process of its own, and say what it took; it must succeed."""
+    """Run a command that must succeed in a separate process; returns its time and memory."""
     cost = metered(command, output=output)
     if cost.code:
-        sys.exit(cost.said)
+        sys.exit(cost.errors)
     return cost
 
 

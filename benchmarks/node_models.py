@@ -34,7 +34,7 @@ def main() -> None:
     table = engine.find("adult")
     assert table
     hierarchies = {c: read_hierarchy(folder / "hierarchies" / f"{c}.csv") for c in (*QUASI_IDENTIFIERS, SENSITIVE)}
-    asked = {
+    requested = {
         "k-anonymity": [],
         "people": [],
         "distinct l-diversity": [l_diversity(SENSITIVE, 3)],
@@ -48,7 +48,7 @@ def main() -> None:
         "δ-disclosure": [delta_disclosure(SENSITIVE, 1)],
     }
     judges = {}
-    for name, models in asked.items():
+    for name, models in requested.items():
         model = all_of(k_anonymity(5), *models, unit="person" if name == "people" else None)
         builders = {column: lambda _, of=hierarchies[column]: of for column in QUASI_IDENTIFIERS}
         counted = model.sensitive, model.compared, model.groups
@@ -61,9 +61,9 @@ def main() -> None:
     for node in nodes:
         for name, judge in judges.items():
             seconds[name].append(min(_seconds(judge, node) for _ in range(3)))
-    for name, each in seconds.items():
-        ratio = statistics.median(one / plain for one, plain in zip(each, seconds["k-anonymity"], strict=True))
-        print(f"{name:28} {statistics.median(each) * 1e3:.2f} ms, {ratio:.1f} times")
+    for name, times in seconds.items():
+        ratio = statistics.median(one / plain for one, plain in zip(times, seconds["k-anonymity"], strict=True))
+        print(f"{name:28} {statistics.median(times) * 1e3:.2f} ms, {ratio:.1f} times")
 
 
 def _seconds(judge: Judge, node: tuple[int, ...]) -> float:

@@ -29,16 +29,16 @@ NODES = 200
 def main() -> None:
     """Print the medians in milliseconds."""
     adults = {"source": "adult.csv", "quasi_identifiers": list(ADULT_COLUMNS)}
-    asked = json.loads(Path(sys.argv[1]).read_text()) if sys.argv[1:] else adults
+    settings = json.loads(Path(sys.argv[1]).read_text()) if sys.argv[1:] else adults
     if not sys.argv[1:]:
-        asked |= {"source": str(adult() / "adult.csv"), "hierarchies": str(adult() / "hierarchies")}
-    print(json.dumps(figures(asked)))
+        settings |= {"source": str(adult() / "adult.csv"), "hierarchies": str(adult() / "hierarchies")}
+    print(json.dumps(figures(settings)))
 
 
-def figures(asked: Row) -> Row:
+def figures(settings: Row) -> Row:
     """What single nodes and batches of eight take, drawn by seed 0."""
-    engine, settled = DuckDB(), spec.parse(asked)
-    table = engine.read_file(asked["source"])
+    engine, settled = DuckDB(), spec.parse(settings)
+    table = engine.read_file(settings["source"])
     builders = {name: fit.build for name, fit in fitting.hierarchy_sources(settled, table, engine).items()}
     frequency_set = frequency.build_frequency_set(engine, table, builders, Scratch(engine))
     asks, draw = judge.Judge(frequency_set, all_of(k_anonymity(5))), random.Random(0)

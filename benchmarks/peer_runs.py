@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pandas
 
 
-class Asked(NamedTuple):
+class Task(NamedTuple):
     """What every peer is given: the table, the folder of its hierarchies, its quasi-identifiers, k, and what may go."""
 
     table: pandas.DataFrame
@@ -52,49 +52,51 @@ def as_range(low, high):
 
 
 @peer
-def anjana(asked):
+def anjana(task):
     """Full-domain, greedy: the column of most values is generalized."""
     from anjana.anonymity import k_anonymity
 
-    made = {}
-    for column in asked.columns:
-        lines = levels(asked.folder, column)
-        kind = int if asked.table[column].dtype.kind == "i" else str
-        made[column] = {0: [kind(line[0]) for line in lines]}
+    columns = {}
+    for column in task.columns:
+        lines = levels(task.folder, column)
+        kind = int if task.table[column].dtype.kind == "i" else str
+        columns[column] = {0: [kind(line[0]) for line in lines]}
         for level in range(1, len(lines[0])):
-            made[column][level] = [line[level] for line in lines]
-    hierarchies = {c: {level: pandas.array(of).to_numpy() for level, of in each.items()} for c, each in made.items()}
-    return k_anonymity(asked.table, ["row"], asked.columns, asked.k, asked.percent, hierarchies)
+            columns[column][level] = [line[level] for line in lines]
+    hierarchies = {
+        c: {level: pandas.array(of).to_numpy() for level, of in levels.items()} for c, levels in columns.items()
+    }
+    return k_anonymity(task.table, ["row"], task.columns, task.k, task.percent, hierarchies)
 
 
 @peer
-def crowds(asked):
+def crowds(task):
     """Full-domain: OLA."""
     from crowds.kanonymity import ola
     from crowds.kanonymity.generalizations import GenRule
 
     rules = {}
-    for column in asked.columns:
-        lines = {line[0]: line for line in levels(asked.folder, column)}
+    for column in task.columns:
+        lines = {line[0]: line for line in levels(task.folder, column)}
         height = len(next(iter(lines.values())))
         # The last level of a rule of theirs is nothing at all, so theirs has one level less of ours.
         steps = [lambda value, of=lines, at=level: of[str(value)][at] if str(value) in of else value
                  for level in range(1, height - 1)]  # fmt: skip
         rules[column] = GenRule(steps)
-    release, _ = ola.anonymize(asked.table, generalization_rules=rules, k=asked.k, max_sup=asked.percent)
+    release, _ = ola.anonymize(task.table, generalization_rules=rules, k=task.k, max_sup=task.percent)
     return release.fillna("*")
 
 
 @peer
-def anonypy(asked):
+def anonypy(task):
     """Mondrian, which shows sets and ranges."""
     from anonypy import mondrian
 
-    texts = [column for column in asked.columns if asked.table[column].dtype.kind not in "if"]
+    texts = [column for column in task.columns if task.table[column].dtype.kind not in "if"]
     for column in texts:
-        asked.table[column] = asked.table[column].astype("category")
-    partitions = mondrian.Mondrian(asked.table, asked.columns, None).partition(asked.k)
-    return _partitioned(asked.table, asked.columns, texts, partitions)
+        task.table[column] = task.table[column].astype("category")
+    partitions = mondrian.Mondrian(task.table, task.columns, None).partition(task.k)
+    return _partitioned(task.table, task.columns, texts, partitions)
 
 
 def _partitioned(table, columns, texts, partitions):
@@ -108,34 +110,36 @@ def _partitioned(table, columns, texts, partitions):
 
 
 @peer
-def lighthouse(asked):
+def lighthouse(task):
     """Core Mondrian of Airbnb's Project Lighthouse, with the hierarchies as its trees of texts."""
     from project_lighthouse_anonymize import k_anonymize
     from project_lighthouse_anonymize.gtrees import GTree
 
     trees = {}
-    for column in asked.columns:
-        if asked.table[column].dtype.kind in "if":
+    for column in task.columns:
+        if task.table[column].dtype.kind in "if":
             continue
         tree = trees[column] = GTree()
         nodes = {}
-        for line in levels(asked.folder, column):
+        for line in levels(task.folder, column):
             path = list(reversed(line)) if line[-1] == "*" else ["*", *reversed(line)]
             for depth, label in enumerate(path):
                 # A label that is the same on two levels is one node of theirs.
-                shorter = [each for place, each in enumerate(path[: depth + 1]) if not place or each != path[place - 1]]
+                shorter = [
+                    label for place, label in enumerate(path[: depth + 1]) if not place or label != path[place - 1]
+                ]
                 if tuple(shorter) not in nodes:
                     nodes[tuple(shorter)] = tree.create_node(label, parent=nodes.get(tuple(shorter[:-1])))
         tree.add_default_geometric_sizes()
     quiet = logging.getLogger("lighthouse")
     quiet.setLevel(logging.ERROR)
-    made, _, _ = k_anonymize(quiet, asked.table, asked.columns, asked.k, trees, "row", parallelism=None)
-    return _with_ranges(made, asked.table, [column for column in asked.columns if column not in trees], asked.columns)
+    release, _, _ = k_anonymize(quiet, task.table, task.columns, task.k, trees, "row", parallelism=None)
+    return _with_ranges(release, task.table, [column for column in task.columns if column not in trees], task.columns)
 
 
-def _with_ranges(made, table, numbers, columns):
+def _with_ranges(release, table, numbers, columns):
     """A mean stands for the numbers of its class, from the least to the largest."""
-    there = made.merge(table[["row", *numbers]].add_suffix("_was"), left_on="row", right_on="row_was")
+    there = release.merge(table[["row", *numbers]].add_suffix("_was"), left_on="row", right_on="row_was")
     classes = there.groupby(columns, dropna=False)
     for column in numbers:
         low, high = (classes[f"{column}_was"].transform(end) for end in ("min", "max"))
@@ -149,7 +153,7 @@ def main():
     table = pandas.read_csv(path)
     columns = columns.split(",")
     started = time.perf_counter()
-    release = PEERS[name](Asked(table, folder, columns, int(k), float(percent)))
+    release = PEERS[name](Task(table, folder, columns, int(k), float(percent)))
     print(time.perf_counter() - started)
     release[columns].to_csv(out, index=False)
 

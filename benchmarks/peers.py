@@ -52,9 +52,9 @@ def python(peer: Peer, folder: Path, seconds: float = 300) -> Path:
     return made / "bin" / "python"
 
 
-def _last(said: str, folder: Path) -> str:
+def _last(output: str, folder: Path) -> str:
     """The last line of an error, without where things lie on this machine."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()] or ["it said nothing"]
+    lines = [line.strip() for line in output.splitlines() if line.strip()] or ["no output"]
     return lines[-1].replace(str(folder), "…")
 
 
@@ -87,8 +87,8 @@ def peer_run(peer: Peer, table: Table, folder: Path, hierarchies: Path, seconds:
 def our_run(strategy: str, table: Table, folder: Path, hierarchies: Path, seconds: float, columns: int | None) -> Row:
     """One of ours on the same table, or on its first columns, by the same rules."""
     release, kept = folder / "ours-release.parquet", table.columns[:columns]
-    asked = Table(table.path, table.name, table.rows, {**table.spec, "quasi_identifiers": kept, "keep": []})
-    took = released(asked, strategy, seconds, release, suppression_limit=OURS[strategy])
+    smaller = Table(table.path, table.name, table.rows, {**table.spec, "quasi_identifiers": kept, "keep": []})
+    took = released(smaller, strategy, seconds, release, suppression_limit=OURS[strategy])
     if "failed" in took:
         return took
     figures = {name: took[name] for name in ("wall", "cpu", "megabytes")}

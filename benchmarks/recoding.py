@@ -42,20 +42,20 @@ def main() -> None:
 def recoded(strategy: str, k: int = 5, **more: Any) -> Row:
     """One release of Adult, nine quasi-identifiers, kept in memory."""
     spec = {"quasi_identifiers": list(ADULT_COLUMNS), "hierarchies": str(adult() / "hierarchies"), **more}
-    said = kanon_sql.anonymize(str(adult() / "adult.csv"), spec, strategy=strategy, k=k).manifest
+    manifest = kanon_sql.anonymize(str(adult() / "adult.csv"), spec, strategy=strategy, k=k).manifest
     return {
         "strategy": strategy,
         "k": k,
-        "loss": said["information_loss"]["loss"],
-        "distortion": said["information_loss"]["distortion"],
-        "modification_rate": said["information_loss"]["modification_rate"],
-        "classes": said["classes"],
-        "smallest": said["smallest_class"],
-        "suppressed": said["suppressed_rows"],
-        "algorithm": said["seconds"]["search"],
-        "total": said["seconds"]["total"],
-        "ended": said["search_ended"],
-        "recoding": said["recoding"],
+        "loss": manifest["information_loss"]["loss"],
+        "distortion": manifest["information_loss"]["distortion"],
+        "modification_rate": manifest["information_loss"]["modification_rate"],
+        "classes": manifest["classes"],
+        "smallest": manifest["smallest_class"],
+        "suppressed": manifest["suppressed_rows"],
+        "algorithm": manifest["seconds"]["search"],
+        "total": manifest["seconds"]["total"],
+        "ended": manifest["search_ended"],
+        "recoding": manifest["recoding"],
     }
 
 
@@ -84,7 +84,7 @@ def priorities() -> Iterator[Row]:
         yield from experiments(data, Path(name))
 
 
-def hyphenated(table: Path, made: Path) -> None:
+def hyphenated(table: Path, folder: Path) -> None:
     """ARX's hierarchies with the rule files' spelling (hyphens for blanks), of the values that occur: the domains."""
     with table.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file, delimiter=";"))
@@ -92,7 +92,7 @@ def hyphenated(table: Path, made: Path) -> None:
         occurring = {row[name] for row in rows}
         lines = (adult() / "hierarchies" / f"{name}.csv").read_text(encoding="utf-8").replace(" ", "-").splitlines()
         kept = [line for line in lines if line.split(";")[0] in occurring]
-        (made / f"{name}.csv").write_text("\n".join(kept) + "\n", encoding="utf-8")
+        (folder / f"{name}.csv").write_text("\n".join(kept) + "\n", encoding="utf-8")
 
 
 def experiments(data: Path, hierarchies: Path) -> Iterator[Row]:
@@ -110,14 +110,14 @@ def experiments(data: Path, hierarchies: Path) -> Iterator[Row]:
                     "suppression_order": "published",
                     "wildcard_suppression": wildcard,
                 }
-                said = kanon_sql.anonymize(str(data / "adult_9.csv"), spec, strategy="prioprivacy", k=k).manifest
+                manifest = kanon_sql.anonymize(str(data / "adult_9.csv"), spec, strategy="prioprivacy", k=k).manifest
                 yield {
                     "experiment": number,
                     "k": k,
                     "wildcard": wildcard,
-                    "seconds": said["seconds"]["search"],
-                    "loss": fmean(said["loss_per_attribute"].values()),  # without the weights of the priorities
-                    "recoding": said["recoding"],
+                    "seconds": manifest["seconds"]["search"],
+                    "loss": fmean(manifest["loss_per_attribute"].values()),  # without the weights of the priorities
+                    "recoding": manifest["recoding"],
                 }
 
 

@@ -40,21 +40,21 @@ def main() -> None:
 
 
 def searched(source: Any, strategies: tuple[str, ...], say: dict[str, Any], **options: Any) -> Iterator[dict[str, Any]]:
-    """One row per strategy: what is said of the case, and what the search found."""
+    """One row per strategy: the case, and the result of the search."""
     comparison = kanon_sql.compare(source, strategies=strategies, **options)
-    for each in comparison.searches:
+    for search in comparison.searches:
         yield say | {
             "nodes": comparison.lattice_size,
-            "strategy": each.strategy,
-            "score": each.score,
-            "bound": each.lower_bound,
-            "proven": each.proven_optimal,
-            "checked": each.nodes_checked,
-            "queries": each.queries,
-            "seconds": each.seconds and round(each.seconds, 2),
-            "ended": each.ended,
-            "found_by": each.found_by,
-            "refused": each.refused,
+            "strategy": search.strategy,
+            "score": search.score,
+            "bound": search.lower_bound,
+            "proven": search.proven_optimal,
+            "checked": search.nodes_checked,
+            "queries": search.queries,
+            "seconds": search.seconds and round(search.seconds, 2),
+            "ended": search.ended,
+            "found_by": search.found_by,
+            "refused": search.refused,
         }
 
 

@@ -1,8 +1,8 @@
-"""A large table on Spark: what a release asks of the cluster, what that takes over bare statements, what it holds.
+"""A large table on Spark: the work of the cluster in a release, its ratio to bare statements, and the memory.
 
-`python benchmarks/spark.py NAME [ROWS [URL]]`: ten million rows unless told, on the Connect server of the URL, or else
-on a Sail server in a process of its own. The figures are kept by the name. The table is made on the server, of hashes.
-Each heavy statement runs once within the release, and then the bare ones follow. CPU is that of Sail's process, or of
+`python benchmarks/spark.py NAME [ROWS [URL]]`: ten million rows by default, on the Connect server of the URL, or else
+on a Sail server in a separate process. The figures are stored by the name. The server creates the table from hashes.
+Every heavy statement runs once within the release, and then the bare ones follow. CPU is that of Sail's process, or of
 the workers whose process groups `KANON_SPARK_WORKERS` names; the client's memory is without the server.
 """
 
@@ -45,7 +45,7 @@ FROM (SELECT id, {uniform} FROM RANGE({rows})) AS drawn
 """
 UNIFORM = ", ".join(f"(XXHASH64(id, {i}) % 1000000 + 1000000) / 2000001D AS u{i}" for i in range(7))
 COLUMNS = "age INT, zip STRING, sex BOOLEAN, admitted DATE, disease STRING, income DECIMAL(10, 2), visits INT"
-ASKED = ("rows", "run", "send", "load", "table", "find", "existing", "comments", "forget", "place")
+METHODS = ("rows", "run", "send", "load", "table", "find", "existing", "comments", "forget", "place")
 
 
 def main(name: str, rows: int = 10_000_000, url: str | None = None) -> None:
@@ -68,7 +68,7 @@ def measured(url: str, groups: set[int], warehouse: str, rows: int) -> dict[str,
     ((tuples,),) = on.rows(f"SELECT COUNT(*) AS n FROM (SELECT DISTINCT {TUPLE} FROM people) AS tuples")
     bare(on, groups)  # what is new to the server is slow the first time
     with watched(groups) as log:
-        said = anonymize("people", SPEC, connection=on.connection, into="released").manifest
+        manifest = anonymize("people", SPEC, connection=on.connection, into="released").manifest
         log = list(log)
     took = {"scan": longest(log, "GROUP BY"), "release": longest(log, "kanon_sorted"), **bare(on, groups)}
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -77,13 +77,13 @@ def measured(url: str, groups: set[int], warehouse: str, rows: int) -> dict[str,
     return {
         "rows": rows,
         "tuples": tuples,
-        "released rows": said["released_rows"],
+        "released rows": manifest["released_rows"],
         "asked of the server": dict(Counter(method for method, _, _ in log)),
         "asked of the server, times": len(log),
         "client megabytes": round(peak),
         "seconds": {part: round(cost.wall, 1) for part, cost in took.items()},
         "seconds of CPU": {part: round(cost.cpu, 1) for part, cost in took.items()},
-        "all, seconds": round(said["seconds"]["total"], 1),
+        "all, seconds": round(manifest["seconds"]["total"], 1),
         "scan over GROUP BY": over(took["scan"], took["GROUP BY"]),
         "release over INSERT": over(took["release"], took["INSERT"]),
         "release over INSERT with ORDER BY": over(took["release"], took["ORDER BY"]),
@@ -134,9 +134,9 @@ def cpu(groups: set[int]) -> float:
 
 @contextmanager
 def watched(groups: set[int]) -> Iterator[list[tuple[str, str, Took]]]:
-    """What is asked of Spark in a block: by which method, with what, and what it took."""
+    """The requests to Spark in a block: the method, its statement, and the time."""
     log: list[tuple[str, str, Took]] = []
-    kept = {method: getattr(Spark, method) for method in ASKED}
+    kept = {method: getattr(Spark, method) for method in METHODS}
 
     def watching(method: str) -> Callable[..., Any]:
         def ask(*given: Any) -> Any:
@@ -147,7 +147,7 @@ def watched(groups: set[int]) -> Iterator[list[tuple[str, str, Took]]]:
 
         return ask
 
-    for method in ASKED:
+    for method in METHODS:
         setattr(Spark, method, watching(method))
     try:
         yield log
@@ -158,14 +158,17 @@ def watched(groups: set[int]) -> Iterator[list[tuple[str, str, Took]]]:
 
 def longest(log: list[tuple[str, str, Took]], word: str) -> Took:
     """What the statement took that reads the source and says a word."""
-    return max((took for _, asked, took in log if "`people`" in asked and word in asked), key=lambda took: took.wall)
+    return max(
+        (took for _, statement, took in log if "`people`" in statement and word in statement),
+        key=lambda took: took.wall,
+    )
 
 
 @contextmanager
 def served(url: str | None) -> Iterator[tuple[str, set[int]]]:
-    """A server that is there, or Sail in a process of its own, with the process groups that work for it."""
+    """A running server, or Sail in a separate process, with the process groups that work for it."""
     if url:
-        yield url, {int(each) for each in os.environ.get("KANON_SPARK_WORKERS", "").split(",") if each}
+        yield url, {int(number) for number in os.environ.get("KANON_SPARK_WORKERS", "").split(",") if number}
         return
     context = multiprocessing.get_context("spawn")
     here, there = context.Pipe()
@@ -175,7 +178,7 @@ def served(url: str | None) -> Iterator[tuple[str, set[int]]]:
     server.terminate()
 
 
-def serve(told: Connection) -> None:
+def serve(pipe: Connection) -> None:
     """Serve, and tell the address."""
     from pysail.spark import SparkConnectServer
 
@@ -183,7 +186,7 @@ def serve(told: Connection) -> None:
     server = SparkConnectServer("127.0.0.1", 0)
     server.start(background=True)
     host, port = server.listening_address
-    told.send(f"sc://{host}:{port}")
+    pipe.send(f"sc://{host}:{port}")
     time.sleep(1e6)
 
 

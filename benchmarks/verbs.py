@@ -1,4 +1,4 @@
-"""Every verb as a process of its own, and what it takes as multiples of one bare GROUP BY of the quasi-identifiers.
+"""Every verb as a separate process, with its time as multiples of one bare GROUP BY of the quasi-identifiers.
 
     python benchmarks/verbs.py visits 30000,300000           # one kind of table, its sizes
     python benchmarks/verbs.py visits 3000000 risk attack    # only these verbs
