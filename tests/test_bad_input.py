@@ -82,7 +82,7 @@ CONTENTS: list[tuple[str, Files, str]] = [
         (rows(50, "# a comment", 2), "not well-formed CSV: line 2"),
         (rows(30_000, "p0,29", 30_001), "not well-formed CSV: line 30001, Expected"),
         ("# a preamble\n" + rows(9, "p0,29,02138,x", 2), "not well-formed CSV"),
-        ("name\nx|1\ny|2\n", "bad.csv has 1 columns by its first line and 2 by the others"),
+        ("name\nx|1\ny|2\n", "bad.csv has 1 column by its first line and 2 by the others"),
         (rows(9, "\x81,29,02138,x", 4).encode("latin-1"), "bad.csv is neither UTF-8 nor cp1252, which has no byte 81"),
         (bytes(range(256)) * 9, "bad.csv is not a text file"),
         (bytes(range(1, 256)) * 9, "not well-formed CSV"),

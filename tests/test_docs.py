@@ -138,6 +138,7 @@ NOT_RUN = {
     "docs/how-it-is-tested.md": ["run: it takes hours, in a checkout", "run: it takes an hour or two, in a checkout"],
     "docs/pipelines/makefile.md": [PIPELINES],
     "docs/lineage.md": ["run: no such server is there"],
+    "docs/report.md": ["run: it needs the internet and a login"],
     "docs/page.md": ["run: it serves until Ctrl-C, and is tested separately"] * 2,
 }
 

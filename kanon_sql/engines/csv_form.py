@@ -190,7 +190,8 @@ def _lost(
         return None
     columns = len(connection.execute(f"DESCRIBE {queries.select_all(relation, 'duckdb')}").fetchall())
     if len(written) == 1 and columns != len(written[0][0]):
-        columns_found = f"has {len(written[0][0])} columns by its first line and {columns} by the others"
+        first = len(written[0][0])
+        columns_found = f"has {first} column{'' if first == 1 else 's'} by its first line and {columns} by the others"
         return f"{columns_found}; put fields that contain a separator in quotes"
     ((rows,),) = connection.execute(queries.text("frequency_sets/row_count", "duckdb", relation=relation)).fetchall()
     lines = sum(counted for _, counted in written)

@@ -20,7 +20,10 @@ from kanon_sql.spec import SENSITIVE_MODELS
 from kanon_sql.spec.keys import kind_of
 from kanon_sql.verbs.suggest import DROPPED
 
-MOST = {key: kind_of(model.model_fields[model.short]).limits.get("le") for key, model in SENSITIVE_MODELS.items()}
+MOST: dict[str, float | None] = {
+    key: kind_of(model.model_fields[model.short]).limits.get("le") for key, model in SENSITIVE_MODELS.items()
+}
+MOST["t_closeness"] = 1  # no two distributions are farther apart
 _ORDERED = re.compile(r"u?(tiny|small|big|huge)?int|integer|decimal|numeric|double|float|real|date|time|interval", re.I)
 _BY_COUNTS = "By the number of different values"
 

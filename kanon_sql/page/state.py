@@ -134,6 +134,8 @@ class Page:
             self.draft = edit(self.draft)
             if self.draft != before:
                 self._remember(before)
+                if self.work and self.work.ended == "failed":  # the reason might not apply to this draft
+                    self.work = None
         if self.draft != before:
             self.windows.tell("changed")
 

@@ -80,6 +80,29 @@ _SENTENCES = (  # words of the command line and of Python, for which the page ha
     (re.compile(r"^nothing is left of the quasi-identifiers:"), "Everything is *:"),
     (re.compile(r"^nothing is left:"), "Nothing is left:"),
     (re.compile(r"distinct tuples"), "distinct combinations"),
+    (
+        re.compile(r"^(.+ is not well-formed CSV): line (\d+), Expected Number of Columns: (\d+) Found: (\d+); .*"),
+        r"\1: line \2 has \4 fields instead of \3; correct it, or set “Between the fields” under Open",
+    ),
+    (re.compile(r"Value with unterminated quote found"), "has a quote that does not end"),
+    (
+        re.compile(r"put fields that contain a separator in quotes"),
+        "put fields that contain a separator in quotes, or set “Lines above the names of the columns” under Open",
+    ),
+    (
+        re.compile(r"^(\S+\.(?:parquet|pq)) cannot be read: .*", re.DOTALL),
+        r"\1 is not a complete Parquet file; create it again, or choose another file",
+    ),
+    (
+        re.compile(r"(is not a text file); name a CSV file, or Parquet in a file called \.parquet"),
+        r"\1 in UTF-8; name its encoding in “Text encoding” under Open, or choose another file",
+    ),
+    (
+        re.compile(r"a list of edges per level such as \[\[1, 10, 100\], \[10\]\]"),
+        "a line of edges per level, such as 1, 10, 100",
+    ),
+    (re.compile(r"^(there is no .+ column '.+'; there are .+)$"), r"\1; open the data again under Open"),
+    (re.compile(r"^([a-z_]+): (?=there is no )"), r"`\1`: "),
     (re.compile(r"; kanon attack compares them\."), "."),
     (
         re.compile(r"^no statement reads (.+?) by itself, .*"),

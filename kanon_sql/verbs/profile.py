@@ -200,7 +200,7 @@ def profiled(
     ):
         rows, source = to_count(tables, table)
         if rows == 0:
-            raise SourceError(f"{table.relation.name} has no rows; there is nothing to profile")
+            raise SourceError("the data have no rows, so there is nothing to profile; name data with rows")
         counted = count_columns(engine, table, source, rows, progress)
         found = contents(tables, source, counted).identifiers
         found_in = {column.name: [content for content in found if content.column == column.name] for column in counted}
