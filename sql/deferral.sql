@@ -342,7 +342,7 @@ GROUP BY s.class, totals.n, $value
 HAVING COUNT(*) = totals.n;
 
 -- name: compared_counts
--- Compare how often the release to be made shows what a reader sees with each earlier release, by the choice for its class.
+-- Compare how often the next release shows what a reader sees with each earlier release, by the choice for its class.
 -- columns: class, choice, the value, older (the earlier release), before, after
 SELECT s.class, n.choice, $value, s.release AS older, s.n AS before, n.n AS after
 FROM $shown AS s
@@ -353,7 +353,7 @@ INNER JOIN (
 ) AS n ON n.class = s.class AND n.shown = s.shown;
 
 -- name: values_by_choice
--- List the same sets for the release to be made, by the choice for its class; way 4: the values that all earlier sets have in common.
+-- List the same sets for the next release, by the choice for its class; way 4: the values that all earlier sets have in common.
 -- columns: class, choice, older, way, the value
 SELECT c.class, c.choice, -1 AS older, 0 AS way, $value FROM $compared AS c WHERE c.after > 0
 UNION
@@ -406,7 +406,7 @@ GROUP BY listed.class, listed.choice
 HAVING COUNT(c.class) < $least;
 
 -- name: movers
--- List the classes of people who leave one class and come to another, in any releases, the one to be made included.
+-- List the classes of people who leave one class and come to another, in any releases, including the next one.
 -- columns: person, class, choice (that counts for its values), changes (1 if the person changes in the new release)
 SELECT moves.person, moves.class, moves.choice, moves.changes
 FROM (
@@ -428,19 +428,19 @@ FROM (
           PARTITION BY presence.person, presence.class ORDER BY presence.release DESC
         ) AS older
       FROM (
-        SELECT r.person, r.class, made.choice, c.release, SUM(c.n) AS n
+        SELECT r.person, r.class, decided.choice, c.release, SUM(c.n) AS n
         FROM $rows AS r
         INNER JOIN $counts AS c ON c.number = r.number
-        INNER JOIN $made AS made ON made.class = r.class
+        INNER JOIN $decided AS decided ON decided.class = r.class
         WHERE r.owner IS NOT NULL
-        GROUP BY r.person, r.class, made.choice, c.release
+        GROUP BY r.person, r.class, decided.choice, c.release
         UNION ALL
-        SELECT r.person, r.class, made.choice, -1 AS release, SUM(COALESCE(x.n, 0)) AS n
+        SELECT r.person, r.class, decided.choice, -1 AS release, SUM(COALESCE(x.n, 0)) AS n
         FROM $rows AS r
-        INNER JOIN $made AS made ON made.class = r.class
-        LEFT JOIN $choices AS x ON x.number = r.number AND x.choice = made.choice
+        INNER JOIN $decided AS decided ON decided.class = r.class
+        LEFT JOIN $choices AS x ON x.number = r.number AND x.choice = decided.choice
         WHERE r.owner IS NOT NULL
-        GROUP BY r.person, r.class, made.choice
+        GROUP BY r.person, r.class, decided.choice
       ) AS presence
     ) AS counted
   ) AS own
@@ -475,8 +475,8 @@ WHERE COALESCE(found.n, 0) < $least;
 -- columns: person
 SELECT DISTINCT r.person
 FROM $rows AS r
-INNER JOIN $made AS made ON made.class = r.class
-INNER JOIN $choices AS x ON x.number = r.number AND x.choice = made.choice
+INNER JOIN $decided AS decided ON decided.class = r.class
+INNER JOIN $choices AS x ON x.number = r.number AND x.choice = decided.choice
 WHERE r.before <> r.after AND x.n <> r.after;
 
 -- name: final_rows
@@ -484,12 +484,12 @@ WHERE r.before <> r.after AND x.n <> r.after;
 -- columns: class, the columns, before, after, final
 SELECT r.class, $columns, r.before, r.after, COALESCE(x.n, 0) AS final
 FROM $rows AS r
-INNER JOIN $made AS made ON made.class = r.class
-LEFT JOIN $choices AS x ON x.number = r.number AND x.choice = made.choice
+INNER JOIN $decided AS decided ON decided.class = r.class
+LEFT JOIN $choices AS x ON x.number = r.number AND x.choice = decided.choice
 UNION ALL
 SELECT u.class, $columns, u.n AS before, u.n AS after, 0 AS final
 FROM $unmoved AS u
-INNER JOIN $made AS made ON made.class = u.class AND made.choice = 5;
+INNER JOIN $decided AS decided ON decided.class = u.class AND decided.choice = 5;
 
 -- name: released_changes
 -- Count the rows that the release adds to the current one, or leaves out of it.

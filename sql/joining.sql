@@ -101,5 +101,5 @@ JOIN $ranked AS r ON r.class = a.class
 WHERE r.place > $most
 UNION ALL
 SELECT $columns, m.class + l.last + 1 AS class
-FROM $made AS m
+FROM $added AS m
 CROSS JOIN (SELECT MAX(r.class) AS last FROM $ranked AS r) AS l;

@@ -46,7 +46,7 @@ GROUP BY $codes, class, elsewhere;
 
 -- name: grown
 -- Count the partitions that were cut in a round, and the new partitions.
-SELECT COUNT(DISTINCT class) AS cut, COUNT(DISTINCT next_class) AS made FROM $moves;
+SELECT COUNT(DISTINCT class) AS cut, COUNT(DISTINCT next_class) AS parts FROM $moves;
 
 -- name: closed
 -- Return the tuples of the partitions that no attribute can cut: they become classes.
@@ -54,9 +54,9 @@ SELECT $columns FROM $open AS o WHERE NOT EXISTS (SELECT 1 AS cut FROM $chosen A
 
 -- name: progress
 -- Count the completed rounds, the classes that partitions became in them, and the open partitions.
--- columns: made (rounds), classes, open_ones
+-- columns: completed (rounds), classes, open_ones
 SELECT
-  MAX(round) AS made, COUNT(DISTINCT class) FILTER (WHERE NOT is_open) AS classes,
+  MAX(round) AS completed, COUNT(DISTINCT class) FILTER (WHERE NOT is_open) AS classes,
   COUNT(DISTINCT class) FILTER (WHERE is_open) AS open_ones
 FROM $rounds;
 

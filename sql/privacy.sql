@@ -90,7 +90,7 @@ FROM (
     SELECT $columns, $hidden, 1 AS kanon_own FROM $people AS p
     UNION ALL
     SELECT $columns, $hidden, 0 AS kanon_own
-    FROM $released AS r LEFT JOIN (SELECT $hidden FROM $people AS p WHERE FALSE) AS nobody ON FALSE
+    FROM $released AS r LEFT JOIN (SELECT $hidden FROM $people AS p WHERE FALSE) AS no_person ON FALSE
   ) AS kept
 ) AS classes
 WHERE classes.kanon_own = 1 AND classes.kanon_least = 0;

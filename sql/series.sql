@@ -120,7 +120,7 @@ WHERE moves.came > 0 AND moves.went > 0 AND moves.classes > 1;
 
 -- name: fewest_of_movers
 -- Find the fewest values that remain in all classes of a person who moved, and the number of people with too few.
--- columns: fewest (NULL if nobody moved), few
+-- columns: fewest (NULL if no one moved), few
 SELECT MIN(people.n) AS fewest, COALESCE(SUM(CASE WHEN people.n < $least THEN 1 ELSE 0 END), 0) AS few
 FROM (
   SELECT totals.owner, COUNT(shared.owner) AS n

@@ -29,7 +29,7 @@ FROM (
 -- name: labels
 -- Find the level of a released label: the highest one that creates it, since it may come from there.
 -- columns: attribute, label, level (of rules), code
-SELECT made.attribute, made.label, made.rule_level AS level, made.code
+SELECT ranked.attribute, ranked.label, ranked.rule_level AS level, ranked.code
 FROM (
   SELECT
     l.attribute,
@@ -39,8 +39,8 @@ FROM (
     ROW_NUMBER() OVER (PARTITION BY l.attribute, l.label ORDER BY l.rule_level DESC, l.code) AS place
   FROM $labels AS l
   WHERE l.code >= 0
-) AS made
-WHERE made.place = 1;
+) AS ranked
+WHERE ranked.place = 1;
 
 -- name: patterns
 -- Number the patterns of a release: rows whose cells are on the same levels share a pattern.

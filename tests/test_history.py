@@ -63,7 +63,7 @@ def test_an_earlier_release_keeps_what_the_last_one_would_let_pass() -> None:
     message = refusal()
     assert "together with its release of 2" in message
     assert "2 that came, left or stayed in groups of fewer than 3" in message
-    assert message.endswith("leave that release out with `differencing_history: 1` if nobody has it any more")
+    assert message.endswith("leave that release out with `differencing_history: 1` if no one has it any more")
     assert [stat.S_IMODE(copy.stat().st_mode) for copy in copies()] == [0o600] * 2
     assert ran("differencing_history: 1\n") == "released"
     assert json.loads(Path(".kanon/release.json").read_text())["releases"][0]["run"]["history"] == []
@@ -83,7 +83,7 @@ def test_only_the_requested_number_of_copies_is_kept_and_a_lost_copy_is_an_error
     second.write_bytes(content[:-1])
     assert f"the copy of its release of {history[1]['at']} is lost or was changed" in refusal()
     second.unlink()
-    assert "use `differencing_history: 1` if nobody has" in refusal()
+    assert "use `differencing_history: 1` if no one has" in refusal()
     with pytest.raises(DifferencingError, match="is lost or was changed"):
         ran(dry_run=True)
     second.write_bytes(content)

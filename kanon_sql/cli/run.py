@@ -52,7 +52,7 @@ REPORTS = Option(
 LINEAGE = Option(
     "lineage",
     "Send OpenLineage events about every release to this URL, such as https://marquez:5000, or append them to this "
-    "file, which ends in .jsonl. Requires the extra `lineage`. If they are not received, the release is still made.",
+    "file, which ends in .jsonl. Requires the extra `lineage`. A release does not fail if they are not received.",
     "Output",
 )
 

@@ -1,4 +1,4 @@
-"""The links between the tables of a spec: which table refers to which, in an order in which copies can be made."""
+"""The links between the tables of a spec: which table refers to which, in the order of copying."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ class History:
             raise DifferencingError(
                 f"{target.name} was left as it was: the copy of its release of {entry['at']} is lost or "
                 "was changed, so that a new release cannot be compared with it; restore it, or use "
-                f"`differencing_history: {number}` if nobody has that release any more"
+                f"`differencing_history: {number}` if no one has that release any more"
             )
         return Past(entry["at"], file, number, entry.get("regions"), entry.get("classes"))
 

@@ -326,10 +326,10 @@ class Deferral:
                 decided = dict.fromkeys(range(1, int(classes) + 1), NONE)
             else:
                 decided = self._choose(choices, int(classes), refused)
-            chosen = tables.load("made", {"class": "BIGINT", "choice": "BIGINT"}, [[*decided], [*decided.values()]])
+            chosen = tables.load("decided", {"class": "BIGINT", "choice": "BIGINT"}, [[*decided], [*decided.values()]])
             if all_wait or not self._rows.has_owner:
                 break
-            found = tables.rows("deferral/waiting_people", rows=self._moving, made=chosen, choices=choices)
+            found = tables.rows("deferral/waiting_people", rows=self._moving, decided=chosen, choices=choices)
             late = {int(person) for (person,) in found}
             more: set[tuple[int, int]] = set()
             if late <= people and self._values:
@@ -346,7 +346,7 @@ class Deferral:
             "deferral/final_rows",
             columns=self._rows.in_class,
             rows=self._moving,
-            made=chosen,
+            decided=chosen,
             choices=choices,
             unmoved=self._unmoved_rows,
         )
@@ -356,7 +356,7 @@ class Deferral:
     def _exposed_movers(self, choices: Relation, chosen: Relation) -> tuple[set[int], set[int]]:
         """The people whose classes have too few values in common: those who change now, and the classes of all."""
         tables, people, classes = self._tables, set[int](), set[int]()
-        holes: dict[str, Hole] = {"rows": self._moving, "counts": self._counts, "made": chosen, "choices": choices}
+        holes: dict[str, Hole] = {"rows": self._moving, "counts": self._counts, "decided": chosen, "choices": choices}
         movers = tables.create("movers", "deferral/movers", **holes)
         for values in self._values:
             common = tables[f"common_{values.name}"]

@@ -166,7 +166,7 @@ class Guard:
                 raise DifferencingError(
                     f"{self._copying.target} was left as it was: its classes are not known to be those of "
                     f"{older.name}, so that the values of `differencing_values` cannot be intersected; keep the "
-                    'earlier node, or release once with `differencing_limit="unlimited"` if nobody has the earlier '
+                    'earlier node, or release once with `differencing_limit="unlimited"` if no one has the earlier '
                     f"releases any more{older.remedy}"
                 )
 
@@ -186,7 +186,7 @@ class Guard:
                     f"{len(releases) - 1:,} would leave only {found.fewest:,} of the values of {column!r} possible "
                     f"for {found.sentence}, and `differencing_values` requires {least:,}; let changes wait with "
                     '`differencing="defer"`, coarsen the new release, or release once with '
-                    '`differencing_limit="unlimited"` if nobody has the earlier releases any more'
+                    '`differencing_limit="unlimited"` if no one has the earlier releases any more'
                 )
 
     def _compared(self, new: Copy) -> Iterator[tuple[_Older, SingledOut]]:
@@ -252,7 +252,7 @@ class Guard:
         return DifferencingError(
             f"{self._copying.target} was left as it was: together with {older.name} the new release would single out "
             f"{found.people:,} {who} ({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more "
-            f"{what}, coarsen the new release, or raise the limit if nobody can have both{older.remedy}"
+            f"{what}, coarsen the new release, or raise the limit if no one can have both{older.remedy}"
             f"{self._not_deferred and '; the changes could not be deferred, because ' + self._not_deferred}"
         )
 
@@ -367,7 +367,7 @@ def _read(tables: Scratch, past: Past) -> Source:
 
 
 def _past_release(copying: _Copying, past: Past, file: Source) -> _Past:
-    remedy = f"; or leave that release out with `differencing_history: {past.number}` if nobody has it any more"
+    remedy = f"; or leave that release out with `differencing_history: {past.number}` if no one has it any more"
     older = _Older(f"its release of {past.at}", remedy, past.at, past.regions, past.classes)
     return older, _copied_release(copying, f"earlier {past.number}", older, file, stored=False)
 

@@ -207,7 +207,7 @@ class Merger:
         raise DifferencingError(
             f"{spec.target.name} was left as it was: {deferred.sentence}, and `{key}` {why}; coarsen the hierarchies "
             f"or use fewer quasi-identifiers, so that classes change faster, raise `{key}`, or release once with "
-            '`differencing_limit="unlimited"` if nobody has the earlier releases any more'
+            '`differencing_limit="unlimited"` if no one has the earlier releases any more'
         )
 
 

@@ -158,7 +158,7 @@ class _Joining:
         ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=first)
         assignment = cut(self.task, first, int(rows)) if self.task.model.mergeable else None
         assignment = assignment or self.tables.create("one", "joining/one", assignment=self.assignment, **holes)
-        self._advance("joining/replaced", made=assignment, **holes)
+        self._advance("joining/replaced", added=assignment, **holes)
 
     def _make_members(self, columns: Sequence[str]) -> Relation:
         """The rows of every class by everything that the model counts, with some columns of codes."""

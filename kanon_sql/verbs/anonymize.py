@@ -187,7 +187,7 @@ def make_release(
 
     `earlier`: older releases that it is compared with, in addition to the one that it replaces. `ways`: whether to look
     for ways out for columns at their top level. `restored`: the last release, to recreate with the changes that waited.
-    `replaced`: the release that is replaced, if a pipeline made it.
+    `replaced`: the release that is replaced, if a pipeline created it.
     """
     phases = phases or Phases()
     observer = replace(observer, phases=phases)

@@ -106,9 +106,9 @@ CASES = [
     ),
     Case(
         "joining/replaced",
-        {**_ASSIGNED, **_RANKED, "made": Relation("made"), "columns": ["a_0", "n"], "most": 2},
+        {**_ASSIGNED, **_RANKED, "added": Relation("added"), "columns": ["a_0", "n"], "most": 2},
         ["a_0", "n", "class"],
         [(0, 3, 5), (1, 2, 2), (2, 1, 4)],
-        {**_ASSIGNMENT, **_RANKS, **relation("made", "a_0 n class", (0, 3, 1), (2, 1, 0))},
+        {**_ASSIGNMENT, **_RANKS, **relation("added", "a_0 n class", (0, 3, 1), (2, 1, 0))},
     ),
 ]

@@ -437,14 +437,14 @@ CASES = [
     Case(
         "mondrian/grown",
         {"moves": Relation("moves")},
-        ["cut", "made"],
+        ["cut", "parts"],
         [(1, 2)],
         {"moves": (_MOVE_TYPES, [(3, 1, 0, -1, 4, 8), (3, 1, 2, -1, 4, 8), (3, 1, 4, 4, 1, 9)])},
     ),
     Case(
         "mondrian/progress",
         {"rounds": Relation("rounds")},
-        ["made", "classes", "open_ones"],
+        ["completed", "classes", "open_ones"],
         [(3, 2, 1)],
         _ROUNDS,
     ),
