@@ -433,7 +433,7 @@ ASKED = [
     ({"into": None}, "there is no target|neither a file nor a table"),
     (
         {"sensitive": ["Ill Ness", "day"], "keep": []},
-        "has one sensitive column, and 2 of them are named",
+        "has one sensitive column, and the spec names 2",
     ),
     ({"k": 5}, "there is no option 'k'"),
     ({"more": {"privacy": {"k": 5}}}, 'not k-anonymous; leave out `k`, or use anonymize with `form="anatomy"`'),

@@ -170,7 +170,7 @@ CASES: dict[tuple[str, str], tuple[dict[str, Any], str, str]] = {
     ("sensitive", "anatomize"): (
         COLUMNS,
         "{sensitive: [ill, ward], target: {table: anon}}",
-        "an anatomy of exact rows has one sensitive column, and 2 of them are named; name one with `sensitive`",
+        "an anatomy of exact rows has one sensitive column, and the spec names 2; name one with `sensitive`",
     ),
     ("k", "anatomize"): (
         COLUMNS,
