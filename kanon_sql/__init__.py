@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from kanon_sql.verbs.report_database import DatabaseReport, report_database
     from kanon_sql.verbs.risk import Risks, risk
     from kanon_sql.verbs.run import Runs, run
+    from kanon_sql.verbs.run_database import DatabaseRun, run_database
     from kanon_sql.verbs.search import Search, search
     from kanon_sql.verbs.statement import Compiled, anonymize_sql, compile
     from kanon_sql.verbs.suggest import Suggestions, suggest
@@ -65,6 +66,7 @@ _HOMES = {
     "DatabaseReport": "verbs.report_database",
     "DatabaseRisk": "verbs.attack_database",
     "DatabaseRelease": "verbs.database",
+    "DatabaseRun": "verbs.run_database",
     "DatabaseSuggestions": "verbs.suggest_database",
     "DatabaseVerification": "verbs.database",
     "DbtModel": "verbs.compile_dbt",
@@ -113,6 +115,7 @@ _HOMES = {
     "risk": "verbs.risk",
     "risk_database": "verbs.attack_database",
     "run": "verbs.run",
+    "run_database": "verbs.run_database",
     "search": "verbs.search",
     "suggest": "verbs.suggest",
     "suggest_database": "verbs.suggest_database",
@@ -130,6 +133,7 @@ __all__ = [
     "DatabaseRelease",
     "DatabaseReport",
     "DatabaseRisk",
+    "DatabaseRun",
     "DatabaseSuggestions",
     "DatabaseVerification",
     "DbtModel",
@@ -179,6 +183,7 @@ __all__ = [
     "risk",
     "risk_database",
     "run",
+    "run_database",
     "search",
     "suggest",
     "suggest_database",

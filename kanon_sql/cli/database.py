@@ -1,4 +1,4 @@
-"""`kanon database release|verify|risk|attack|report`."""
+"""`kanon database release|run|verify|risk|attack|report`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from kanon_sql.spec import check_values
 from kanon_sql.verbs.attack_database import attack_database, risk_database
 from kanon_sql.verbs.database import anonymize_database, known_rows, verify_database
 from kanon_sql.verbs.report_database import check_report_file, report_database
+from kanon_sql.verbs.run_database import run_database
 
 SPEC = Argument("spec", "A spec with the tables, their keys, and the people.", type=Path, default=...)
 KNOWN = Option(
@@ -35,6 +36,12 @@ REPORT_OUTPUT = Option(
     Path,
     default=Path("report.html"),
 )
+DRY_RUN = Option("dry_run", "Print what would be released, why, and what would wait; release nothing.", type=bool)
+UNLIMITED = Option(
+    "unlimited",
+    "Compare with no earlier release, because no one has these any more; one who has can single out whoever changed.",
+    type=bool,
+)
 SEED = Option("seed", "Seed for drawing the people and their rows.", "Attacker", int, default=0)
 TIME_LIMIT = replace(o.OPTIONS["time_limit"], panel=None)
 
@@ -50,6 +57,44 @@ def release(spec: Path, as_json: bool | None, **overrides: Any) -> None:
     else:
         _show(released.manifest)
     warn(released.manifest["warnings"])
+
+
+@takes(SPEC, DRY_RUN, UNLIMITED, *o.SESSION_OPTIONS, TIME_LIMIT, o.JSON)
+def run(spec: Path, dry_run: bool | None, unlimited: bool | None, as_json: bool | None, **overrides: Any) -> None:
+    """Exit code 0: done, or nothing to do. 1: the release was refused because of its data, and the old one stays."""
+    check_values(time_limit=overrides.get("time_limit"))
+    limit = "unlimited" if unlimited else None
+    with watching() as watch:
+        done = run_database(spec, dry_run=bool(dry_run), observer=watch, differencing_limit=limit, **overrides)
+    if as_json:
+        print_json(done.to_json())
+        return
+    why = f": {'; '.join(done.why)}" if done.why else ""
+    out.print(f"release {done.number} [bold]{done.status}[/bold]{escape(why)}")
+    if done.release:
+        _show(done.release.manifest)
+        _show_waiting(done.release.manifest)
+        warn(done.release.manifest["warnings"])
+
+
+def _show_waiting(manifest: dict[str, Any]) -> None:
+    """Print the changes that wait, and how many earlier releases were compared."""
+    waiting, compared = manifest["waiting"], manifest["compared"]
+    if waiting["people"]:
+        table = grid("changes that wait", "rows to appear", "to leave", "to change", "people")
+        for name, found in waiting["tables"].items():
+            numbers = (found[key] for key in ("to_appear", "to_leave", "to_change", "people"))
+            table.add_row(escape(name), *(f"{number:,}" for number in numbers))
+        out.print(table)
+        waits = sum(
+            found[key] for found in waiting["tables"].values() for key in ("to_appear", "to_leave", "to_change")
+        )
+        changed = waiting["changed_rows"]
+        out.print(f"Changes of {waiting['people']:,} people wait; {changed - waits:,} of {changed:,} rows change now.")
+    if compared:
+        fewest = min((found["fewest_people"] for found in compared if found["fewest_people"] is not None), default=0)
+        releases = "1 earlier release" if len(compared) == 1 else f"{len(compared):,} earlier releases"
+        out.print(f"Compared with {releases}: at least {fewest:,} people share what both show of one of them.")
 
 
 @takes(SPEC, *o.SESSION_OPTIONS, o.JSON)
@@ -198,6 +243,11 @@ SUBCOMMANDS = {
         release,
         "Release several tables of the same people together, so that at least k people share a person's row in the "
         "main table and some of the other rows.",
+    ),
+    "run": (
+        run,
+        "Release the tables again if anything has changed, compared with the earlier releases: changes that would "
+        "single people out wait.",
     ),
     "verify": (
         verify,

@@ -29,6 +29,7 @@ VERSIONS: Mapping[str, int] = {
     "compile": 1,
     "explain": 1,
     "database": 1,
+    "database-run": 1,
     "database-check": 1,
     "database-risk": 1,
     "database-attack": 1,

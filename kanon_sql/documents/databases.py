@@ -89,6 +89,45 @@ DATABASE: Keys = {
     "warnings": (NAMES, "Warnings about columns and tables."),
     "seconds": (NUMBER, "Seconds in all."),
 }
+_WAITING_ROWS = closed(
+    {
+        "people": (COUNT, "People of whom a row waits."),
+        "to_appear": (COUNT, "Rows of the source that are not released yet."),
+        "to_leave": (COUNT, "Rows that are still released, although the source does not have them any more."),
+        "to_change": (COUNT, "Rows that are released as they were in the last release."),
+    }
+)
+_RUN_MANIFEST: Keys = {
+    **DATABASE,
+    "number": (COUNT, "The number of the release, from 1."),
+    "waiting": (
+        closed(
+            {
+                "people": (COUNT, "People of whom any change waits."),
+                "changed_rows": (COUNT, "Rows that differ from the last release, whether they wait or not."),
+                "tables": (by_name(_WAITING_ROWS), "The rows that wait, by table."),
+            }
+        ),
+        "The changes that wait, because they would single people out together with an earlier release.",
+    ),
+    "compared": (
+        list_of(
+            closed(
+                {
+                    "release": (COUNT, "The number of the earlier release; of equal ones, the first."),
+                    "fewest_people": (or_null(COUNT), "The fewest people who share what the two releases show."),
+                }
+            )
+        ),
+        "The earlier releases that it was compared with.",
+    ),
+}
+DATABASE_RUN: Keys = {
+    "status": ({"enum": ["released", "unchanged", "would release"]}, "What happened."),
+    "number": (COUNT, "The number of the newest release."),
+    "why": (NAMES, "The reasons for a release."),
+    "manifest": (or_null(closed(_RUN_MANIFEST)), "The manifest of a new release; null without one."),
+}
 DATABASE_CHECK: Keys = {
     "people": (COUNT, "People of the release."),
     "findings": (list_of(_FINDING), "By the number of rows that the attacker has."),

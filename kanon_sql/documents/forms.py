@@ -55,6 +55,9 @@ FORMS: Mapping[str, Form] = {
     "compile": Form("A release as SQL.", "`kanon compile --json`", others.COMPILE),
     "explain": Form("The statements of a run.", "`kanon explain --json`", others.EXPLAIN),
     "database": Form("A release of several tables.", "`kanon database release --json`", databases.DATABASE),
+    "database-run": Form(
+        "A run of a release of several tables.", "`kanon database run --json`", databases.DATABASE_RUN
+    ),
     "database-check": Form(
         "The check of several released tables.", "`kanon database verify --json`", databases.DATABASE_CHECK
     ),

@@ -91,29 +91,10 @@ class Joined:
     parts: int
 
     @classmethod
-    def of(
-        cls,
-        tables: Scratch,
-        links: Sequence[Link],
-        spec: LinkedSpec,
-        released: Mapping[str, Relation],
-        codes: Mapping[str, Mapping[str, str]],
-    ) -> Joined:
-        """Join tables. `codes`: by table, its sensitive columns by the names of their codes."""
+    def of(cls, tables: Scratch, released: Sequence[ReleasedTable]) -> Joined:
+        """Join tables, of which the first is that of the people."""
         dialect = tables.engine.dialect
-        main, *others = [
-            ReleasedTable(
-                released[link.name],
-                link.number,
-                list(spec.tables[link.name].quasi_identifiers),
-                link.own_key,
-                link.person,
-                next((other.number for other in links if other.name == link.parent), None),
-                link.parent_key,
-                codes[link.name],
-            )
-            for link in links
-        ]
+        main, *others = released
         people = tables.create_as("people", queries.released_people(main, dialect))
         if not others:
             return cls(tables, people, None, 1)
@@ -122,6 +103,24 @@ class Joined:
         rows = tables.create("rows", "linked/released_rows", facts=facts, people=people, carried=carried)
         ((pairs,),) = tables.rows("linked/pairs_of_people", rows=rows)
         return cls(tables, people, rows, 1 + int(pairs) // _PAIRS_AT_ONCE)
+
+    def findings(self, k: int, m: int | str) -> Iterator[LinkedFinding]:
+        """Count the people who share every combination, by the number of known rows."""
+        tables, rows = self.tables, self.rows
+        yield _finding(0, k, tables.rows("linked/smallest_classes", people=self.people, k=k))
+        if m == 0 or rows is None:
+            return
+        if m == "all":
+            yield _finding("all", k, tables.rows("linked/smallest_wholes", people=self.people, rows=rows, k=k))
+            return
+        assert isinstance(m, int)
+        yield _finding(1, k, tables.rows("linked/smallest_singles", rows=rows, k=k))
+        for size, query in ((2, "linked/smallest_pairs"), (3, "linked/smallest_triples")):
+            if m >= size:
+                found = [
+                    tables.rows(query, rows=rows, k=k, parts=self.parts, part=part)[0] for part in range(self.parts)
+                ]
+                yield _finding(size, k, found)
 
     def divisions(self, size: int | str) -> list[dict[str, int]]:
         """The parts in which combinations of a size are counted, as holes of their queries."""
@@ -136,6 +135,33 @@ class Joined:
         query = f"linked/people_of_{NAMES[size]}"
         holes: Mapping[str, Any] = {"people": self.people} if size == "all" else division
         return self.tables.create("sharing", query, rows=self.rows, **holes)
+
+
+def released_tables(
+    links: Sequence[Link],
+    spec: LinkedSpec,
+    released: Mapping[str, Relation],
+    codes: Mapping[str, Mapping[str, str]],
+) -> list[ReleasedTable]:
+    """The released tables with their keys and labels. `codes`: by table, its sensitive columns by their codes."""
+    return [
+        ReleasedTable(
+            released[link.name],
+            link.number,
+            list(spec.tables[link.name].quasi_identifiers),
+            link.own_key,
+            link.person,
+            parent_number(link, links),
+            link.parent_key,
+            codes[link.name],
+        )
+        for link in links
+    ]
+
+
+def parent_number(link: Link, links: Sequence[Link]) -> int | None:
+    """The number of the table that a table refers to, other than that of the people."""
+    return next((other.number for other in links if other.name == link.parent), None)
 
 
 def check_released(
@@ -157,10 +183,9 @@ def check_released(
     }
     with Scratch(engine, "checked") as tables:
         broken = list(_broken(tables, links, released))
-        joined = Joined.of(tables, links, spec, released, by_table)
-        people, rows, parts = joined.people, joined.rows, joined.parts
-        count = tables.count(people)
-        findings = list(_findings(tables, people, rows, parts, spec))
+        joined = Joined.of(tables, released_tables(links, spec, released, by_table))
+        count = tables.count(joined.people)
+        findings = list(joined.findings(spec.privacy.k, spec.privacy.m))
         values: list[ValueFinding] = []
         for column in sensitive:
             code = codes[column.name]
@@ -244,23 +269,6 @@ class _ValueCheck:
             worst = int(worst)
         combinations, unsafe = (sum(int(row[place]) for row in summaries) for place in (0, 1))
         return ValueFinding(self.column.name, name, known_rows, required, worst, combinations, unsafe)
-
-
-def _findings(
-    tables: Scratch, people: Relation, rows: Relation | None, parts: int, spec: LinkedSpec
-) -> Iterator[LinkedFinding]:
-    k, m = spec.privacy.k, spec.privacy.m
-    yield _finding(0, k, tables.rows("linked/smallest_classes", people=people, k=k))
-    if m == 0 or rows is None:
-        return
-    if m == "all":
-        yield _finding("all", k, tables.rows("linked/smallest_wholes", people=people, rows=rows, k=k))
-        return
-    yield _finding(1, k, tables.rows("linked/smallest_singles", rows=rows, k=k))
-    for size, query in ((2, "linked/smallest_pairs"), (3, "linked/smallest_triples")):
-        if m >= size:
-            found = [tables.rows(query, rows=rows, k=k, parts=parts, part=part)[0] for part in range(parts)]
-            yield _finding(size, k, found)
 
 
 def _finding(known_rows: int | str, k: int, found: Sequence[Sequence[Any]]) -> LinkedFinding:

@@ -43,8 +43,8 @@ def copied(engine: Engine, scratch: Scratch, spec: LinkedSpec, links: Sequence[L
     """Copy the tables in the order of their links; SourceError if keys are missing, repeated, or lead nowhere."""
     copies: dict[str, TableCopy] = {}
     for link in links:
-        own = _spec_of(spec, link)
-        source = _found(engine, own, link)
+        own = spec_of(spec, link)
+        source = source_of(engine, own, link)
         check_roles(own, source)
         _check_keys(link, source)
         narrow, settled = roles.settle(engine, source, own)
@@ -55,7 +55,7 @@ def copied(engine: Engine, scratch: Scratch, spec: LinkedSpec, links: Sequence[L
     return copies
 
 
-def _spec_of(spec: LinkedSpec, link: Link) -> Spec:
+def spec_of(spec: LinkedSpec, link: Link) -> Spec:
     """The spec of one of the tables by itself, for its columns' roles and hierarchies."""
     table = spec.tables[link.name]
     first = next(iter([*table.quasi_identifiers, *link.keys]))
@@ -80,7 +80,7 @@ def _spec_of(spec: LinkedSpec, link: Link) -> Spec:
     )
 
 
-def _found(engine: Engine, own: Spec, link: Link) -> Table:
+def source_of(engine: Engine, own: Spec, link: Link) -> Table:
     """The table or view of the database."""
     found = engine.find(own.source)
     if found is None:

@@ -7,24 +7,27 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, written
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, SpecError, TargetError, VerificationError
-from kanon_sql.generalization.lattice import Node
+from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.linked.check import Checked, WholeTable, check_released
 from kanon_sql.linked.copies import TableCopy, copied
 from kanon_sql.linked.counted import CodedTable, coded
 from kanon_sql.linked.files import file_of, read_files
+from kanon_sql.linked.history import History
 from kanon_sql.linked.judge import LinkedJudge, SuppressionLimits
 from kanon_sql.linked.links import Link, links_of
 from kanon_sql.linked.sensitive import Valued, references, sensitive_columns, valued
+from kanon_sql.linked.waiting import Waiting
 from kanon_sql.linked.writer import Writer, secret_of
 from kanon_sql.loss import metric
 from kanon_sql.plan.observer import Observer
 from kanon_sql.queries import Relation
-from kanon_sql.release.pieces import Piece
+from kanon_sql.release.pieces import HISTORY, Piece, companion
 from kanon_sql.release.publish import publish, write_file
 from kanon_sql.release.tables import quoted
 from kanon_sql.spec import LinkedSpec, Target, may_suppress
@@ -46,13 +49,28 @@ class LinkedRelease:
     checked: Checked
     names: Mapping[str, str]
     warnings: Sequence[str]
+    waiting: Waiting | None = None
+    compared: Sequence[Mapping[str, Any]] = ()
 
 
 def release_tables(engine: Engine, spec: LinkedSpec, observer: Observer) -> LinkedRelease:
     """Release the tables of a spec from an open database; nothing becomes visible if anything fails."""
+    links = check_linked(engine, spec)
+    with engine.transaction():
+        targets = places_of(engine, spec, links)
+        for target in () if spec.into and spec.into.folder else targets.values():
+            if engine.existing(companion(target, HISTORY)):
+                raise TargetError(
+                    f"{target.name} was released by `kanon database run`, which keeps its history; run it again, or "
+                    "name another schema"
+                )
+        return release_to(engine, spec, links, targets, observer)
+
+
+def check_linked(engine: Engine, spec: LinkedSpec) -> list[Link]:
+    """The links of a spec that can be released with this engine; otherwise SpecError, before any long work."""
     links = links_of(spec)
-    into = spec.into
-    if into is None:
+    if spec.into is None:
         raise SpecError("there is no target; name a schema or a folder with `into`, such as `into: {schema: released}`")
     if not engine.has_transactions or not engine.has_temporary_tables:
         raise SpecError(
@@ -60,11 +78,28 @@ def release_tables(engine: Engine, spec: LinkedSpec, observer: Observer) -> Link
             "PostgreSQL"
         )
     _check_strategy(spec)
-    secret = secret_of(spec)
-    if into.folder:
-        _check_folder(Path(into.folder))
-    with engine.transaction(), Scratch(engine, "copies") as scratch, _counting(engine) as counting:
-        targets = _targets(engine, spec, links)
+    if spec.into.folder:
+        _check_folder(Path(spec.into.folder))
+    return links
+
+
+def release_to(
+    engine: Engine,
+    spec: LinkedSpec,
+    links: Sequence[Link],
+    targets: Mapping[str, Relation],
+    observer: Observer,
+    history: History | None = None,
+    node: Mapping[str, Mapping[str, int]] | None = None,
+) -> LinkedRelease:
+    """Release the tables to their places in the open transaction.
+
+    `history`: of a release that is compared with earlier ones. `node`: a node to keep if it is safe.
+    """
+    into = spec.into
+    assert into is not None
+    secret = history.secret if history else secret_of(spec)
+    with Scratch(engine, "copies") as scratch, _counting(engine) as counting:
         observer.stage("Copying the tables")
         copies = copied(engine, scratch, spec, links)
         observer.stage("Counting the rows")
@@ -77,18 +112,23 @@ def release_tables(engine: Engine, spec: LinkedSpec, observer: Observer) -> Link
             ]
             judge = _judge(tables, here, spec, values)
             observer.stage("Searching the lattice")
-            outcome = _search(judge, spec, observer)
+            outcome = _kept_or_found(judge, spec, observer, node)
             observer.stage("Writing the tables")
             kept = judge.kept(outcome.node)
             about = {"k": spec.privacy.k, "m": spec.privacy.m, "tables": [link.name for link in links]}
             hidden = scratch.load("secret", {"secret": "VARCHAR"}, [[secret]])
-            pieces = Writer(engine, scratch, tables, hidden, spec).pieces(outcome.node, kept, about)
+            writer = Writer(engine, scratch, tables, hidden, spec)
+            waiting = None
+            if history:
+                pieces, waiting = history.pieces(writer, counting, outcome.node, kept, about)
+            else:
+                pieces = {name: [piece] for name, piece in writer.pieces(outcome.node, kept, about).items()}
             whole = {name: (engine, found) for name, found in references(scratch, copies, columns).items()}
             publishing = _to_folder if into.folder else _to_schema
-            checked = publishing(engine, spec, links, pieces, targets, whole, observer)
+            checked, compared = publishing(engine, spec, links, pieces, targets, whole, observer, history)
         warnings = _warnings(engine, spec, copies)
     names = {name: target.name if into.folder else written(engine.lasting(target)) for name, target in targets.items()}
-    return LinkedRelease(links, tables, judge, outcome, checked, names, warnings)
+    return LinkedRelease(links, tables, judge, outcome, checked, names, warnings, waiting, compared)
 
 
 def _counting(engine: Engine) -> AbstractContextManager[Engine]:
@@ -126,8 +166,27 @@ def _judge(tables: Sequence[CodedTable], here: Scratch, spec: LinkedSpec, values
     return LinkedJudge(tables, here, spec.privacy.k, spec.privacy.m, limits, weights, values)
 
 
-def _search(judge: LinkedJudge, spec: LinkedSpec, observer: Observer) -> SearchOutcome:
-    lattice, costs, allowed = judge.lattice(), judge.costs(), judge.may_suppress
+def _kept_or_found(
+    judge: LinkedJudge, spec: LinkedSpec, observer: Observer, levels: Mapping[str, Mapping[str, int]] | None
+) -> SearchOutcome:
+    """The node of the last release if it has the same columns and is safe, otherwise the best that a search finds."""
+    lattice = judge.lattice()
+    if levels and [*_columns_of(levels)] == judge.columns:
+        node = tuple(level for of_table in levels.values() for level in of_table.values())
+        within = all(low <= level <= top for low, level, top in zip(lattice.bottom, node, lattice.top, strict=True))
+        if within and judge.verdict(node).left_out is not None:
+            return _search(judge, spec, observer, Lattice(node, node))
+    if levels and spec.node == "keep":
+        raise InfeasibleError("the node of the last release is no longer safe; use `node: keep_else_search`")
+    return _search(judge, spec, observer, lattice)
+
+
+def _columns_of(levels: Mapping[str, Mapping[str, int]]) -> list[str]:
+    return [f"{table}.{column}" for table, of_table in levels.items() for column in of_table]
+
+
+def _search(judge: LinkedJudge, spec: LinkedSpec, observer: Observer, lattice: Lattice) -> SearchOutcome:
+    costs, allowed = judge.costs(), judge.may_suppress
     verdict = judge.verdict(lattice.top)
     if verdict.left_out is None:
         raise InfeasibleError(_why_infeasible(judge, spec, verdict.unavoidable))
@@ -168,7 +227,7 @@ def _and_models(judge: LinkedJudge) -> str:
     return f" whose values satisfy the models of {' and '.join(names)}" if names else ""
 
 
-def _targets(engine: Engine, spec: LinkedSpec, links: Sequence[Link]) -> dict[str, Relation]:
+def places_of(engine: Engine, spec: LinkedSpec, links: Sequence[Link]) -> dict[str, Relation]:
     """Where the tables are written, by name; for files, names that only describe them."""
     into = spec.into
     assert into is not None
@@ -190,37 +249,44 @@ def _to_schema(
     engine: Engine,
     spec: LinkedSpec,
     links: Sequence[Link],
-    pieces: Mapping[str, Piece],
+    pieces: Mapping[str, Sequence[Piece]],
     targets: Mapping[str, Relation],
     whole: Mapping[str, WholeTable],
     observer: Observer,
-) -> Checked:
+    history: History | None,
+) -> tuple[Checked, Sequence[Mapping[str, Any]]]:
     """Create the tables in the transaction that is open, and check them; VerificationError undoes everything."""
     assert spec.into is not None
     with Staging() as staging:
         for link in links:
-            target = Target(table=quoted(targets[link.name]), overwrite=spec.into.overwrite)
-            publish(engine, target, _one(pieces[link.name]), lambda _, staged: staged, staging)
+            overwrite = spec.into.overwrite or (history is not None and history.number > 1)
+            target = Target(table=quoted(targets[link.name]), overwrite=overwrite)
+            publish(engine, target, _all(pieces[link.name]), lambda _, staged: staged, staging)
         observer.stage("Checking the tables")
         checked = check_released(engine, links, spec, targets, whole)
         _require(checked, spec)
+        compared: Sequence[Mapping[str, Any]] = ()
+        if history:
+            observer.stage("Comparing with earlier releases")
+            compared = history.compare(engine)
         staging.place()
-    return checked
+    return checked, compared
 
 
-def _one(piece: Piece) -> Callable[[Relation], Sequence[Piece]]:
-    return lambda _: [piece]
+def _all(pieces: Sequence[Piece]) -> Callable[[Relation], Sequence[Piece]]:
+    return lambda _: pieces
 
 
 def _to_folder(
     engine: Engine,
     spec: LinkedSpec,
     links: Sequence[Link],
-    pieces: Mapping[str, Piece],
+    pieces: Mapping[str, Sequence[Piece]],
     targets: Mapping[str, Relation],  # noqa: ARG001 - of schemas
     whole: Mapping[str, WholeTable],
     observer: Observer,
-) -> Checked:
+    _: History | None,
+) -> tuple[Checked, Sequence[Mapping[str, Any]]]:
     """Write the files to a private folder, check them as a reader sees them, and rename the folder."""
     assert spec.into is not None
     final = Path(str(spec.into.folder)).absolute()
@@ -229,7 +295,7 @@ def _to_folder(
         folder.mkdir()
         files = {link.name: file_of(folder, link.name) for link in links}
         for name, file in files.items():
-            write_file(engine, pieces[name], file, "parquet")
+            write_file(engine, pieces[name][0], file, "parquet")
         observer.stage("Checking the tables")
         with read_files(engine, files) as (reader, released):
             checked = check_released(reader, links, spec, released, whole)
@@ -238,7 +304,7 @@ def _to_folder(
             os.rename(folder, final)
         except OSError as error:
             raise TargetError(f"{final} cannot be created ({error.strerror}); name another folder") from None
-    return checked
+    return checked, ()
 
 
 def _check_folder(folder: Path) -> None:

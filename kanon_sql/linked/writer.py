@@ -43,28 +43,39 @@ class Writer:
         """The released tables by name, each as one query."""
         keys = {table.copy.link.name: self._keys(table) for table in self.tables if table.copy.link.own_key}
         main = self.tables[0].copy.link.name
+        new_keys = {
+            table.copy.link.name: [
+                NewKey(name, keys[of], row, table.copy.columns[name])
+                for name, of, row in table.copy.link.key_rows(main)
+            ]
+            for table in self.tables
+        }
+        return {
+            name: Piece(name, f"Write the rows of {name} that are kept.", text, about=about)
+            for name, text in self.queries(node, kept, new_keys).items()
+        }
+
+    def queries(self, node: Node, kept: Kept, keys: Mapping[str, Sequence[NewKey]]) -> dict[str, str]:
+        """The queries of the kept rows by table: `keys`, labels, and columns that are released unchanged or shifted."""
         offsets = self._offsets() if any(table.shift for table in self.spec.tables.values()) else None
         levels = iter(node)
-        pieces: dict[str, Piece] = {}
+        texts: dict[str, str] = {}
         for table, left_out in zip(self.tables, kept.left_out, strict=True):
             copy = table.copy
             cells = [cell_of(self.engine, self.scratch, table, n, next(levels)) for n in range(len(table.attributes))]
             shifted = {name: self._shifted(table, name) for name in self.spec.tables[copy.link.name].shift}
-            text = queries.linked_release(
+            texts[copy.link.name] = queries.linked_release(
                 copy.relation,
                 self._here(left_out, f"out_{copy.link.number}", table),
-                [NewKey(name, keys[of], row, copy.columns[name]) for name, of, row in copy.link.key_rows(main)],
+                keys[copy.link.name],
                 cells,
-                {name: copy.columns[name] for name in (*copy.spec.sensitive, *copy.roles.kept)},
+                {name: copy.columns[name] for name in unchanged(table)},
                 shifted,
                 offsets,
                 self.secret,
                 self.engine.dialect,
             )
-            pieces[copy.link.name] = Piece(
-                copy.link.name, f"Write the rows of {copy.link.name} that are kept.", text, about=about
-            )
-        return pieces
+        return texts
 
     def _offsets(self) -> Relation:
         """The number of days by which the dates of every person are shifted."""
@@ -97,6 +108,11 @@ class Writer:
             return left_out
         text = queries.select_all(left_out, table.relation_engine.dialect)
         return self.scratch.receive(stem, table.relation_engine, text)
+
+
+def unchanged(table: CodedTable) -> list[str]:
+    """The columns of a table that are released unchanged, the sensitive ones first."""
+    return [*table.copy.spec.sensitive, *table.copy.roles.kept]
 
 
 def cell_of(engine: Engine, scratch: Scratch, table: CodedTable, index: int, level: int) -> ReleasedColumn:

@@ -14,6 +14,7 @@ from kanon_sql.queries import Relation
 PEOPLE, EVIDENCE = "people", "evidence"  # the owners of a release's rows, and the labels of the source's tuples
 KEY = "people_key"  # without it, people cannot be found by trying all possible units
 DEFERRED = "deferred"  # the changes that wait, and since when
+HISTORY = "history"  # all rows of the kept releases of several tables
 PRIVATE = (PEOPLE, KEY, EVIDENCE, DEFERRED)  # the stems of private companions of a release
 FOLDER = ".kanon"  # of mode 0700, for private files
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictInt, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from kanon_sql.spec.fields import AttributeSpec, Places
 from kanon_sql.spec.keys import DATA, PRIVACY, SEARCH, TARGET, spec_key
@@ -148,6 +148,30 @@ class LinkedSpec(Places):
         "A file with a secret that makes new keys the same in every release. Releases can then be joined, so each must "
         "be judged together with the others. By default keys are random, and differ between releases.",
         takes="the path of a file with a secret",
+    )
+
+    node: Literal["keep_else_search", "keep", "search"] = spec_key(
+        "What `kanon database run` reuses of the last release: its node, while that is safe.", "keep_else_search"
+    )
+    differencing: Literal["defer", "refuse"] = spec_key(
+        "What happens in `kanon database run` to changes that would single people out together with an earlier "
+        "release: they wait until enough others change with them, or the whole release is refused.",
+        "defer",
+    )
+    differencing_limit: Literal["unlimited"] | None = spec_key(
+        "`unlimited`: compare a release with no earlier one, because no one has these any more.",
+        takes="the word unlimited",
+    )
+    differencing_history: StrictInt = spec_key(
+        "With how many of the last releases `kanon database run` compares a new one.", 30, ge=1
+    )
+    deferral_limit: StrictFloat = spec_key(
+        "Maximum number of people of whom anything may wait, as a fraction of those in the release; above it, the old "
+        "release stays.",
+        0.1,
+        takes="a fraction from 0 to 1, e.g. 0.1 for 10 %",
+        ge=0,
+        le=1,
     )
 
     @model_validator(mode="after")

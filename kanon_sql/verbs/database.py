@@ -151,7 +151,7 @@ def anonymize_database(
     writes = () if settled.into is None or settled.into.folder else (f"{settled.into.schema_name}.{settled.main}",)
     with opened_engine(replace(settled.session, writes=writes), connection) as engine:
         released = release_tables(engine, settled, observer)
-    return DatabaseRelease(_manifest(settled, released, time.monotonic() - started), dict(released.names))
+    return DatabaseRelease(manifest_of(settled, released, time.monotonic() - started), dict(released.names))
 
 
 def verify_database(
@@ -230,7 +230,7 @@ def _value_findings(checked: Checked) -> list[dict[str, Any]]:
     ]
 
 
-def _manifest(spec: LinkedSpec, released: LinkedRelease, seconds: float) -> dict[str, Any]:
+def manifest_of(spec: LinkedSpec, released: LinkedRelease, seconds: float) -> dict[str, Any]:
     """The manifest: names and figures, never values."""
     outcome, judge = released.outcome, released.judge
     verdict = judge.verdict(outcome.node)

@@ -1,0 +1,122 @@
+"""Queries of the histories of several tables: the rows of a release, what readers see, and two releases side by side.
+
+A history has all rows of the kept releases, with labels and kept columns as released. `kanon_row`, `kanon_person` and
+`kanon_parent` identify a row, its person, and the row that it refers to, by digests that readers never see.
+`kanon_first` and `kanon_last` are the first and the last release with the row; the newest release has no last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from kanon_sql.queries import tree as t
+from kanon_sql.relation import Relation
+
+ROW, PERSON, PARENT = "kanon_row", "kanon_person", "kanon_parent"
+LABELS, CONTENT = "kanon_labels", "kanon_content"
+FIRST, LAST = "kanon_first", "kanon_last"
+OWN_COLUMNS = (ROW, PERSON, PARENT, LABELS, CONTENT)
+WAS, IS, CHANGED = "kanon_was", "kanon_is", "kanon_changed"
+
+
+def described_rows(rows: Relation, labels: Sequence[str], others: Sequence[str], has_key: bool, dialect: str) -> str:
+    """The query of rows with digests of their labels and of all released columns, and of the row if it has no key.
+
+    Rows without a key are identified by their person, the row that they refer to, and all they show; equal ones by
+    numbers, which all of them can have.
+    """
+    content = _digest([t.column(name, "r") for name in (*labels, *others)])
+    row: exp.Expr = exp.column(ROW, "r")
+    if not has_key:
+        owner = [exp.column(PERSON, "r"), exp.func("COALESCE", exp.column(PARENT, "r"), exp.Literal.string(""))]
+        number = exp.Window(
+            this=exp.RowNumber(),
+            partition_by=[*(part.copy() for part in owner), content.copy()],
+            order=exp.Order(expressions=[exp.Ordered(this=exp.column(PERSON, "r"))]),
+        )
+        row = exp.func("MD5", _joined([*owner, content.copy(), exp.cast(number, "VARCHAR")]))
+    query = exp.select(
+        exp.alias_(row, ROW),
+        exp.alias_(exp.column(PERSON, "r"), PERSON),
+        exp.alias_(exp.column(PARENT, "r"), PARENT),
+        exp.alias_(_digest([t.column(name, "r") for name in labels]), LABELS),
+        exp.alias_(content, CONTENT),
+        *(exp.alias_(t.column(name, "r"), name, quoted=True) for name in (*labels, *others)),
+    )
+    return t.printed(query.from_(t.table(rows, "r")), dialect)
+
+
+def _digest(columns: Sequence[exp.Expr]) -> exp.Expr:
+    """A digest of values, which differs if any of them differs; each is preceded by its length."""
+    if not columns:
+        return exp.Literal.string("")
+    parts = []
+    for column in columns:
+        value = exp.cast(column, "VARCHAR")
+        length = exp.cast(exp.func("LENGTH", value.copy()), "VARCHAR")
+        parts.append(exp.func("COALESCE", _joined([length, value], ":"), exp.Literal.string("-")))
+    return exp.func("MD5", _joined(parts))
+
+
+def _joined(parts: Sequence[exp.Expr], separator: str = "/") -> exp.Expr:
+    whole = parts[0].copy()
+    for part in parts[1:]:
+        whole = exp.DPipe(this=exp.DPipe(this=whole, expression=exp.Literal.string(separator)), expression=part.copy())
+    return whole
+
+
+def republished(
+    history: Relation, keys: Mapping[str, str], columns: Sequence[str], secret: Relation, dialect: str
+) -> str:
+    """The query of the newest release of a history as readers see it: new keys, then columns, in a random order.
+
+    `keys`: the released key columns, each with the digest that it replaces. `secret`: of this release only.
+    """
+    hidden = exp.column("secret", "hidden")
+    outputs = [
+        exp.alias_(
+            exp.func("MD5", exp.DPipe(this=hidden.copy(), expression=exp.column(digest, "h"))), name, quoted=True
+        )
+        for name, digest in keys.items()
+    ]
+    outputs += [exp.alias_(t.column(name, "h"), name, quoted=True) for name in columns]
+    drawn = exp.func("MD5", _joined([hidden, exp.column(ROW, "h")]))
+    query = exp.select(*outputs).from_(t.table(history, "h")).join(t.table(secret, "hidden"), join_type="CROSS")
+    return t.printed(query.where(t.is_null(exp.column(LAST, "h"))).order_by(drawn), dialect)
+
+
+def side_by_side(history: Relation, labels: Sequence[str], earlier: int, newest: int, dialect: str) -> str:
+    """The query of all rows of two releases of a history, with what each shows in the one and in the other.
+
+    Labels are text, under the names of `compared_labels`. A row is in both releases if its digest is.
+    """
+
+    def where(release: int) -> exp.Expr:
+        last = exp.column(LAST, "h")
+        number = exp.Literal.number(release)
+        since = exp.column(FIRST, "h") <= number.copy()
+        return exp.and_(since, exp.or_(t.is_null(last), last.copy() >= number))
+
+    def largest(release: int, value: exp.Expr) -> exp.Expr:
+        return exp.Max(this=exp.Case().when(where(release), value))
+
+    one = exp.Literal.number(1)
+    outputs: list[exp.Expr] = [exp.alias_(exp.column(name, "h"), name) for name in (ROW, PERSON, PARENT)]
+    for release, present, start in ((earlier, WAS, "before"), (newest, IS, "after")):
+        outputs.append(exp.alias_(exp.func("COALESCE", largest(release, one.copy()), exp.Literal.number(0)), present))
+        outputs += [
+            exp.alias_(largest(release, exp.cast(t.column(name, "h"), "VARCHAR")), f"{start}_{number}")
+            for number, name in enumerate(labels)
+        ]
+    contents = [largest(release, exp.column(CONTENT, "h")) for release in (earlier, newest)]
+    differs = exp.Case().when(contents[0].neq(contents[1]), one.copy()).else_(exp.Literal.number(0))
+    outputs.append(exp.alias_(differs, CHANGED))
+    query = exp.select(*outputs).from_(t.table(history, "h")).where(exp.or_(where(earlier), where(newest)))
+    return t.printed(query.group_by(*(exp.column(name, "h") for name in (ROW, PERSON, PARENT))), dialect)
+
+
+def compared_labels(labels: Sequence[str]) -> list[str]:
+    """The columns of `side_by_side` by which two rows look the same in both releases."""
+    return [WAS, IS, CHANGED, *(f"{start}_{number}" for start in ("before", "after") for number in range(len(labels)))]

@@ -1,0 +1,260 @@
+"""Nights of random databases of three tables: no two releases single anyone out, counted in plain Python.
+
+Every row has a number that is released unchanged, by which this program recognizes it in several releases, as no reader
+could. Five hundred databases: `cd tests; python -m support.linked_nights 500`; a second number is the first seed.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+import duckdb
+
+from kanon_sql.errors import DifferencingError, InfeasibleError
+from kanon_sql.verbs.run_database import run_database
+
+VALUES = 3  # of every column
+Release = dict[str, dict[int, tuple[Any, ...]]]  # by table, what the row with a number shows: label, links, value
+
+
+@dataclass
+class Database:
+    """Rows by their numbers: people (zip), visits (person, ward, days) and diagnoses (visit or None, person, code)."""
+
+    draw: random.Random
+    k: int
+    m: int
+    has_key: bool
+    people: dict[int, int] = field(default_factory=dict)
+    visits: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    diagnoses: dict[int, tuple[int | None, int, int]] = field(default_factory=dict)
+    rows: int = 0
+
+    @classmethod
+    def drawn(cls, seed: int) -> Database:
+        draw = random.Random(seed)
+        found = cls(draw, draw.choice([2, 2, 3]), draw.choice([0, 1, 2, 2, 3]), draw.random() < 0.5)
+        for _ in range(draw.choice([8, 20, 40])):
+            found.add_person()
+        return found
+
+    def number(self) -> int:
+        self.rows += 1
+        return self.rows
+
+    def value(self) -> int:
+        return self.draw.choices(range(VALUES), [6, 2, 1])[0]
+
+    def add_person(self) -> None:
+        person = self.number()
+        self.people[person] = self.value()
+        for _ in range(self.draw.choice([0, 1, 1, 2])):
+            self.add_visit(person)
+
+    def add_visit(self, person: int) -> None:
+        visit = self.number()
+        self.visits[visit] = (person, self.value(), self.draw.randrange(2))
+        for _ in range(self.draw.choice([0, 1, 1])):
+            self.diagnoses[self.number()] = (visit, person, self.value())
+
+    def remove_visit(self, visit: int) -> None:
+        del self.visits[visit]
+        self.diagnoses = {n: row for n, row in self.diagnoses.items() if row[0] != visit}
+
+    def remove_person(self, person: int) -> None:
+        del self.people[person]
+        for visit in [n for n, row in self.visits.items() if row[0] == person]:
+            self.remove_visit(visit)
+        self.diagnoses = {n: row for n, row in self.diagnoses.items() if row[1] != person}
+
+    def change(self) -> None:
+        """A night's changes, of every kind."""
+        draw = self.draw
+        for _ in range(draw.choice([0, 1, 3, 6])):
+            self.add_person()
+        for _ in range(draw.choice([0, 0, 1, 3])):
+            if len(self.people) > self.k:
+                self.remove_person(draw.choice(list(self.people)))
+        for _ in range(draw.choice([0, 1, 3])):
+            self.add_visit(draw.choice(list(self.people)))
+        for _ in range(draw.choice([0, 1])):
+            self.people[draw.choice(list(self.people))] = self.value()
+        if self.visits and draw.random() < 0.5:
+            self.remove_visit(draw.choice(list(self.visits)))
+        if self.visits and draw.random() < 0.5:
+            visit = draw.choice(list(self.visits))
+            person, ward, days = self.visits[visit]
+            self.visits[visit] = draw.choice([(person, self.value(), days), (person, ward, 1 - days)])
+        if self.diagnoses and draw.random() < 0.5:
+            number = draw.choice(list(self.diagnoses))
+            visit, person, _ = self.diagnoses[number]
+            self.diagnoses[number] = (visit, person, self.value())
+
+    def load(self, execute: Any) -> None:
+        for table in ("people", "visits", "diagnoses"):
+            execute(f"DROP TABLE IF EXISTS {table}")
+        execute("CREATE TABLE people (id INTEGER, tag INTEGER, zip INTEGER)")
+        execute("CREATE TABLE visits (visit INTEGER, tag INTEGER, person INTEGER, ward INTEGER, days INTEGER)")
+        execute("CREATE TABLE diagnoses (visit INTEGER, tag INTEGER, person INTEGER, code INTEGER, id INTEGER)")
+        rows: dict[str, list[tuple[Any, ...]]] = {
+            "people": [(n, n, zip_) for n, zip_ in self.people.items()],
+            "visits": [(n, n, *row) for n, row in self.visits.items()],
+            "diagnoses": [(visit, n, person, code, n) for n, (visit, person, code) in self.diagnoses.items()],
+        }
+        for table, found in rows.items():
+            for row in found:
+                execute(f"INSERT INTO {table} VALUES ({', '.join('NULL' if x is None else str(x) for x in row)})")
+
+    def spec(self) -> dict[str, Any]:
+        halves = {"hierarchy": {"ranges": [2]}}
+        own = {"id": "own"} if self.has_key else {}
+        return {
+            "unit": {"people": "id"},
+            "tables": {
+                "people": {"quasi_identifiers": {"zip": halves}, "keep": ["tag"]},
+                "visits": {
+                    "keys": {"visit": "own", "person": "people"},
+                    "quasi_identifiers": {"ward": halves},
+                    "keep": ["tag", "days"],
+                },
+                "diagnoses": {
+                    "keys": {**own, "visit": "visits", "person": "people"},
+                    "quasi_identifiers": {"code": halves},
+                    "keep": ["tag"],
+                },
+            },
+            "privacy": {"k": self.k, "m": self.m},
+            "suppression_limit": 0.3,
+            "event_suppression_limit": 0.4,
+            "deferral_limit": 1.0,
+            "into": {"schema": "released"},
+        }
+
+
+def read(execute: Any) -> Release:
+    """The release, by the numbers of rows, with links to numbers instead of keys."""
+    people = {key: (tag, zip_) for key, zip_, tag in _rows(execute, "SELECT id, zip, tag FROM released.people")}
+    visits = {
+        key: (tag, people[person][0], ward, days)
+        for key, person, ward, tag, days in _rows(execute, "SELECT visit, person, ward, tag, days FROM released.visits")
+    }
+    diagnoses = _rows(execute, "SELECT visit, person, code, tag FROM released.diagnoses")
+    return {
+        "people": {tag: (zip_,) for tag, zip_ in people.values()},
+        "visits": {tag: (ward, person, days) for tag, person, ward, days in visits.values()},
+        "diagnoses": {
+            tag: (code, people[person][0], visits[visit][0] if visit is not None else None)
+            for visit, person, code, tag in diagnoses
+        },
+    }
+
+
+def _rows(execute: Any, sql: str) -> list[tuple[Any, ...]]:
+    return list(execute(sql).fetchall())
+
+
+def fewest(earlier: Release, later: Release, m: int, has_key: bool) -> int | None:
+    """The fewest people who share what two releases together show of them and up to m of their rows.
+
+    Without a key, a diagnosis that changes is another one.
+    """
+    if not has_key:
+        earlier, later = (
+            {**release, "diagnoses": {(n, row[0]): row for n, row in release["diagnoses"].items()}}  # type: ignore[misc]
+            for release in (earlier, later)
+        )
+    owners: dict[Any, set[int]] = defaultdict(set)
+    for person, own in _people(earlier, later):
+        for size in range(m + 1):
+            for chosen in combinations(own[1:], size):
+                owners[own[0], _pattern(chosen)].add(person)
+    return min(map(len, owners.values()), default=None)
+
+
+def _people(earlier: Release, later: Release) -> Iterator[tuple[int, list[Any]]]:
+    """The people of two releases: what both show of each, and then of each of their other rows with its visit."""
+
+    def seen(table: str, number: int) -> tuple[Any, ...]:
+        before, after = (release[table].get(number) for release in (earlier, later))
+        changed = before is not None and after is not None and before[1:] != after[1:]
+        return before and before[0], after and after[0], before is None, after is None, changed
+
+    rows: dict[int, list[Any]] = defaultdict(list)
+    for number in {*earlier["visits"], *later["visits"]}:
+        row = later["visits"].get(number) or earlier["visits"][number]
+        rows[row[1]].append((("visit", *seen("visits", number)), number))
+    for number in {*earlier["diagnoses"], *later["diagnoses"]}:
+        _, person, visit = later["diagnoses"].get(number) or earlier["diagnoses"][number]
+        shown = ("diagnosis", *seen("diagnoses", number), visit is not None and seen("visits", visit))
+        rows[person].append((shown, visit))
+    for person in {*earlier["people"], *later["people"]}:
+        yield person, [seen("people", person), *rows[person]]
+
+
+def _pattern(chosen: tuple[Any, ...]) -> Any:
+    """What rows show together, whatever their order: with which of them belong to one visit."""
+    ordered = sorted(chosen, key=lambda row: repr(row[0]))
+    best = None
+    groups: dict[Any, list[str]] = defaultdict(list)
+    for place, (shown, visit) in enumerate(ordered):
+        groups[visit if visit is not None else f"none {place}"].append(repr(shown))
+    best = tuple(sorted(tuple(sorted(group)) for group in groups.values()))
+    return best
+
+
+def run(seed: int, nights: int = 5, connection: Any = None) -> tuple[int, Counter[str], str]:
+    """Release a database every night; returns how often what happened, and what is wrong, if anything."""
+    database = Database.drawn(seed)
+    connection = connection or duckdb.connect()
+    connection.execute("SET threads = 1") if isinstance(connection, duckdb.DuckDBPyConnection) else None
+    ends: Counter[str] = Counter()
+    releases: list[Release] = []
+    for night in range(nights):
+        if night:
+            database.change()
+        database.load(connection.execute)
+        try:
+            done = run_database(database.spec(), connection=connection)
+        except (InfeasibleError, DifferencingError) as error:
+            ends[type(error).__name__] += 1
+            if isinstance(error, DifferencingError):
+                continue
+            return seed, ends, ""
+        ends[done.status] += 1
+        if done.status == "unchanged":
+            continue
+        assert done.release
+        release, waiting = read(connection.execute), done.release.manifest["waiting"]
+        ends["waiting"] += bool(waiting["people"])
+        for number, earlier in enumerate([*releases, release]):
+            found = fewest(earlier, release, database.m, database.has_key)
+            if found is not None and found < database.k:
+                return seed, ends, f"night {night} and release {number}: {found} people share a combination"
+        for compared in done.release.manifest["compared"]:
+            found = fewest(releases[compared["release"] - 1], release, database.m, database.has_key)
+            if found != compared["fewest_people"]:
+                return seed, ends, f"night {night}: {found} people, but the check found {compared}"
+        releases.append(release)
+    return seed, ends, ""
+
+
+def main() -> None:
+    cases, first = ([int(text) for text in sys.argv[1:]] + [0])[:2]
+    ends: Counter[str] = Counter()
+    with ProcessPoolExecutor() as pool:
+        for seed, found, problem in pool.map(run, range(first, first + cases), chunksize=5):
+            ends += found
+            if problem:
+                print(seed, problem)
+    print(dict(ends))
+
+
+if __name__ == "__main__":
+    main()
