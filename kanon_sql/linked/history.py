@@ -20,7 +20,7 @@ from kanon_sql.errors import DifferencingError, SourceError, SpecError
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.linked.check import Joined, LinkedFinding, parent_number
 from kanon_sql.linked.counted import CodedTable
-from kanon_sql.linked.judge import Kept
+from kanon_sql.linked.judge import KeptRows
 from kanon_sql.linked.links import Link
 from kanon_sql.linked.waiting import Chooser, Waiting
 from kanon_sql.linked.writer import Writer, secret_of, unchanged
@@ -133,7 +133,7 @@ class History:
         writer: Writer,
         counting: Engine,
         node: Node,
-        kept: Kept,
+        kept: KeptRows,
         about: Mapping[str, Any],
     ) -> tuple[dict[str, list[Piece]], Waiting | None]:
         """The released tables and their histories as queries, and the changes that wait.
@@ -176,7 +176,7 @@ class History:
             raise SpecError(f"{table.copy.link.name}.{ours} has a name that histories use; rename it in a view")
         return names
 
-    def _candidates(self, writer: Writer, node: Node, kept: Kept) -> dict[str, Relation]:
+    def _candidates(self, writer: Writer, node: Node, kept: KeptRows) -> dict[str, Relation]:
         """The rows of a release without waiting, described by digests."""
         scratch, coded = writer.scratch, writer.tables
         keys = self._row_keys(scratch, writer.secret, coded)
@@ -308,7 +308,7 @@ class History:
     def _refusal(self, night: int, rare: LinkedFinding) -> str:
         return (
             f"the new release and release {night} together would single out people: {rare.rare:,} combinations of a "
-            f"person and {rare.known} of their rows belong to fewer than {rare.required:,} people; the last release "
+            f"person and {rare.known_rows} of their rows belong to fewer than {rare.required:,} people; the last release "
             'stays; release less often, use coarser hierarchies, or use `differencing_limit="unlimited"` if no one has '
             "both"
         )

@@ -55,7 +55,7 @@ class Writer:
             for name, text in self.queries(node, kept, new_keys).items()
         }
 
-    def queries(self, node: Node, kept: Kept, keys: Mapping[str, Sequence[NewKey]]) -> dict[str, str]:
+    def queries(self, node: Node, kept: KeptRows, keys: Mapping[str, Sequence[NewKey]]) -> dict[str, str]:
         """The queries of the kept rows by table: `keys`, labels, and columns that are released unchanged or shifted."""
         offsets = self._offsets() if any(table.shift for table in self.spec.tables.values()) else None
         levels = iter(node)

@@ -214,6 +214,11 @@ def _inputs(engine: Engine, spec: LinkedSpec, links: Sequence[Link]) -> dict[str
     return inputs
 
 
+def _plain(value: object) -> object:
+    """A value of a spec for JSON."""
+    return dict(value) if isinstance(value, Mapping) else str(value)
+
+
 def _checksum(engine: Engine, targets: Mapping[str, Relation]) -> str:
     """The checksum of the released tables."""
     digests = [of_table(engine, engine.table(target)) for target in targets.values()]

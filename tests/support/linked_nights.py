@@ -201,12 +201,10 @@ def _people(earlier: Release, later: Release) -> Iterator[tuple[int, list[Any]]]
 def _pattern(chosen: tuple[Any, ...]) -> Any:
     """What rows show together, whatever their order: with which of them belong to one visit."""
     ordered = sorted(chosen, key=lambda row: repr(row[0]))
-    best = None
     groups: dict[Any, list[str]] = defaultdict(list)
     for place, (shown, visit) in enumerate(ordered):
         groups[visit if visit is not None else f"none {place}"].append(repr(shown))
-    best = tuple(sorted(tuple(sorted(group)) for group in groups.values()))
-    return best
+    return tuple(sorted(tuple(sorted(group)) for group in groups.values()))
 
 
 def run(seed: int, nights: int = 5, connection: Any = None) -> tuple[int, Counter[str], str]:
