@@ -3,6 +3,8 @@
 `python linked.py 100000 2 300` releases 100,000 patients with 1 million visits and 3 million diagnoses at m = 2, with a
 search of 300 seconds; `python linked.py growth` varies people, rows and m. `python linked.py flat 20000` compares a
 release of three tables with one of their join. `python linked.py init 100000` suggests the spec of such a database.
+`python linked.py nights 5000 1 10 0.002` releases 5,000 people on ten nights, on each of which 0.2 % of them arrive and as
+many visits are added, and a third as many people leave.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Any
 
 import duckdb
 
-from kanon_sql import anonymize, anonymize_database, suggest_database, verify_database
+from kanon_sql import anonymize, anonymize_database, run_database, suggest_database, verify_database
 
 MEMORY = "4GB"
 VISITS, DIAGNOSES = 10, 30  # per person
@@ -133,6 +135,57 @@ def flat(people: int, seconds: float = 60) -> None:
             print(f"m = {m}: loss {found['score']:.4f}, {released}, node {found['node']}")
 
 
+def night(connection: duckdb.DuckDBPyConnection, people: int, share: float) -> None:
+    """The changes of a night: people arrive with two visits, others have a new one, and some leave."""
+    arrivals = max(1, int(people * share))
+    connection.execute(f"""
+        CREATE OR REPLACE TEMP TABLE gone AS SELECT patient_id FROM patients ORDER BY RANDOM() LIMIT {arrivals // 3};
+        DELETE FROM diagnoses WHERE visit_id IN (SELECT visit_id FROM visits WHERE patient_id IN (FROM gone));
+        DELETE FROM visits WHERE patient_id IN (FROM gone);
+        DELETE FROM patients WHERE patient_id IN (FROM gone);
+        CREATE OR REPLACE TEMP TABLE arrivals AS
+          SELECT (SELECT MAX(patient_id) FROM patients) + ROW_NUMBER() OVER () AS patient_id, * EXCLUDE patient_id
+          FROM patients USING SAMPLE {arrivals};
+        INSERT INTO patients SELECT * FROM arrivals;
+        CREATE OR REPLACE TEMP TABLE fresh AS
+          SELECT (SELECT MAX(visit_id) FROM visits) + ROW_NUMBER() OVER () AS visit_id, patient_id
+          FROM (FROM arrivals UNION ALL FROM arrivals UNION ALL FROM (FROM patients USING SAMPLE {arrivals}));
+        INSERT INTO visits
+          SELECT visit_id, patient_id, DATE '2020-01-01' + CAST(FLOOR(RANDOM() * 1000) AS INT),
+            'ward ' || CAST(FLOOR(RANDOM() * RANDOM() * 12) AS INT) FROM fresh;
+        INSERT INTO diagnoses
+          SELECT visit_id, CHR(65 + CAST(FLOOR(RANDOM() * RANDOM() * 20) AS INT))
+            || PRINTF('%02d', CAST(FLOOR(RANDOM() * 50) AS INT)) FROM (FROM fresh UNION ALL FROM fresh)""")
+
+
+def nights(people: int, m: int, number: int, share: float) -> None:
+    """Release a database night after night, and print a line for the last one."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hospital.duckdb"
+        hospital(path, people, 2, 4)
+        asked = {**spec(path, m, 30), "deferral_limit": 1.0}
+        first = run_database(asked).release
+        assert first
+        changed, started = 0, time.perf_counter()
+        for _ in range(number):
+            with duckdb.connect(str(path)) as connection:
+                connection.execute("SET threads = 1")
+                night(connection, people, share)
+            release = run_database(asked).release
+            assert release
+            waiting = release.manifest["waiting"]
+            kinds = ("to_appear", "to_leave", "to_change")
+            waits = sum(table[kind] for table in waiting["tables"].values() for kind in kinds)
+            changed += waiting["changed_rows"] - waits
+        seconds = (time.perf_counter() - started) / number
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(
+            f"{people:,} people, m = {m}, {number} nights of {share:.1%}: loss {first.manifest['score']:.4f}, "
+            f"{changed:,} rows changed, {waits:,} wait, of {waiting['people'] / people:.1%} of the people, "
+            f"{seconds:.1f} s a night, {memory:.1f} GiB"
+        )
+
+
 def suggestion(people: int) -> None:
     """Suggest the spec of a database, and print a line."""
     with tempfile.TemporaryDirectory() as folder:
@@ -150,6 +203,8 @@ def suggestion(people: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "init":
         suggestion(int(sys.argv[2]))
+    elif sys.argv[1] == "nights":
+        nights(int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
     elif sys.argv[1] == "flat":
         flat(int(sys.argv[2]))
     elif sys.argv[1] == "growth":

@@ -22,27 +22,30 @@ SELECT $columns, $number AS kanon_first, $number AS kanon_last FROM $candidate A
 -- Continue the history of a table by a release: rows that end, rows that stay or wait, and new rows.
 -- columns: the columns of the table, kanon_first, kanon_last (NULL: still released)
 SELECT
-  $columns,
-  kanon_first,
+  p.$columns,
+  p.kanon_first,
   CASE
-    WHEN kanon_last IS NULL AND same.same_row IS NULL AND waits.waiting_row IS NULL THEN $number - 1 ELSE kanon_last
+    WHEN p.kanon_last IS NULL AND same.same_row IS NULL AND waits.waiting_row IS NULL THEN $number - 1 ELSE p.kanon_last
   END AS kanon_last
 FROM $past AS p
-LEFT JOIN (SELECT c.kanon_row AS same_row, c.kanon_content AS same_content FROM $candidate AS c) AS same
-  ON same.same_row = p.kanon_row AND same.same_content = p.kanon_content
+LEFT JOIN (
+  SELECT c.kanon_row AS same_row, c.kanon_labels AS same_labels, c.kanon_content AS same_content FROM $candidate AS c
+) AS same ON same.same_row = p.kanon_row AND same.same_labels = p.kanon_labels AND same.same_content = p.kanon_content
 LEFT JOIN (SELECT w.row_key AS waiting_row FROM $waiting AS w) AS waits ON waits.waiting_row = p.kanon_row
-WHERE kanon_last IS NULL OR kanon_last >= $oldest
+WHERE p.kanon_last IS NULL OR p.kanon_last >= $oldest
 UNION ALL
-SELECT $columns, $number AS kanon_first, CAST(NULL AS INTEGER) AS kanon_last
+SELECT d.$columns, $number AS kanon_first, CAST(NULL AS INTEGER) AS kanon_last
 FROM $candidate AS d
 LEFT JOIN (
-  SELECT o.kanon_row AS old_row, o.kanon_content AS old_content FROM $past AS o WHERE o.kanon_last IS NULL
-) AS before ON before.old_row = d.kanon_row AND before.old_content = d.kanon_content
+  SELECT o.kanon_row AS old_row, o.kanon_labels AS old_labels, o.kanon_content AS old_content
+  FROM $past AS o WHERE o.kanon_last IS NULL
+) AS before
+  ON before.old_row = d.kanon_row AND before.old_labels = d.kanon_labels AND before.old_content = d.kanon_content
 LEFT JOIN (SELECT v.row_key AS waiting_row FROM $waiting AS v) AS waits ON waits.waiting_row = d.kanon_row
 WHERE before.old_row IS NULL AND waits.waiting_row IS NULL;
 
 -- name: nights_with_changes
--- List the releases in which a row appeared, and those after which one disappeared.
+-- List the releases that are the first with a row, and those that are the first without one.
 -- columns: night
 SELECT DISTINCT changed.night
 FROM (
@@ -132,7 +135,12 @@ FROM (
     b.content AS before_content,
     CASE WHEN v.version = 0 OR NOT w.row_id IS NULL THEN c.old_labels ELSE c.new_labels END AS after,
     CASE WHEN v.version = 0 OR NOT w.row_id IS NULL THEN c.old_content ELSE c.new_content END AS after_content,
-    CASE WHEN w.row_id IS NULL AND COALESCE(c.old_content, '') <> COALESCE(c.new_content, '') THEN 1 ELSE 0 END AS moving
+    CASE
+      WHEN w.row_id IS NULL AND (
+        COALESCE(c.old_labels, '-') <> COALESCE(c.new_labels, '-')
+        OR COALESCE(c.old_content, '-') <> COALESCE(c.new_content, '-')
+      ) THEN 1 ELSE 0
+    END AS moving
   FROM $changes AS c
   FULL JOIN (
     SELECT o.kind, o.row_id, o.unit_id, o.parent_id, o.labels, o.content
@@ -165,7 +173,7 @@ WHERE r.kind > 0;
 -- columns: version, unit_id, class, item, row_id, visit, choice (NULL if the row itself does not move), parent, moving
 SELECT
   f.version, f.unit_id, f.class, f.item, f.row_id, f.visit,
-  CASE WHEN f.own_moving = 1 THEN COALESCE(shared.people, 0) * CAST(1000000000000 AS BIGINT) + f.row_id END AS choice,
+  CASE WHEN f.own_moving = 1 THEN LEAST(COALESCE(shared.people, 0), 1000000) * CAST(1000000000000 AS BIGINT) + f.row_id END AS choice,
   f.parent,
   CASE WHEN f.own_moving = 1 OR f.class_moving = 1 OR NOT f.parent IS NULL THEN 1 ELSE 0 END AS moving
 FROM $facts AS f
@@ -292,7 +300,9 @@ WHERE c.new_content IS NULL AND up.new_content IS NULL;
 -- name: moving_rows
 -- Count the rows that change.
 -- columns: moving
-SELECT COUNT(*) AS moving FROM $changes AS c WHERE COALESCE(c.old_content, '') <> COALESCE(c.new_content, '');
+SELECT COUNT(*) AS moving
+FROM $changes AS c
+WHERE COALESCE(c.old_labels, '-') <> COALESCE(c.new_labels, '-') OR COALESCE(c.old_content, '-') <> COALESCE(c.new_content, '-');
 
 -- name: waiting_keys
 -- List the keys of the rows whose changes wait, of one table.
@@ -309,7 +319,7 @@ SELECT
   COUNT(DISTINCT c.unit_id) AS people,
   COALESCE(SUM(CASE WHEN c.old_content IS NULL THEN 1 ELSE 0 END), 0) AS to_appear,
   COALESCE(SUM(CASE WHEN c.new_content IS NULL THEN 1 ELSE 0 END), 0) AS to_leave,
-  COALESCE(SUM(CASE WHEN c.old_content <> c.new_content THEN 1 ELSE 0 END), 0) AS to_change
+  COALESCE(SUM(CASE WHEN c.old_labels <> c.new_labels OR c.old_content <> c.new_content THEN 1 ELSE 0 END), 0) AS to_change
 FROM $waiting AS w JOIN $changes AS c ON c.row_id = w.row_id
 GROUP BY c.kind;
 

@@ -224,17 +224,29 @@ class History:
         return keys
 
     def _past(
-        self, scratch: Scratch, candidates: Mapping[str, Relation], columns: Mapping[str, list[str]]
+        self, scratch: Scratch, candidates: dict[str, Relation], columns: Mapping[str, list[str]]
     ) -> dict[str, Relation]:
-        """Copies of the histories, which the new release replaces; DifferencingError if its columns are others."""
+        """Copies of the histories, which the new release replaces; DifferencingError if its columns are others.
+
+        A label can be a number on one level and text on another. Such columns become text, also in `candidates`.
+        """
         engine = scratch.engine
         past: dict[str, Relation] = {}
         for link in self.links:
+            candidate, stem = candidates[link.name], f"past_{link.number}"
             names = [*OWN_COLUMNS, *columns[link.name]]
-            stem = f"past_{link.number}"
             existing = engine.existing(self.past[link.name]) if self.past else None
             if existing and names == [column.name for column in existing.columns][: len(names)]:
-                past[link.name] = scratch.create_as(stem, queries.select_all(existing.relation, engine.dialect))
+                types = {column.name: column.type for column in engine.table(candidate).columns}
+                existing_names = [column.name for column in existing.columns]
+                mixed = {
+                    column.name for column in existing.columns if types.get(column.name, column.type) != column.type
+                }
+                text = queries.with_text_columns(existing.relation, existing_names, mixed, engine.dialect)
+                past[link.name] = scratch.create_as(stem, text)
+                if mixed:
+                    text = queries.with_text_columns(candidate, names, mixed, engine.dialect)
+                    candidates[link.name] = scratch.create_as(f"{stem}_candidate", text)
                 continue
             if existing and self.since < self.number:
                 raise DifferencingError(
@@ -242,7 +254,7 @@ class History:
                     'release other columns to another schema, or use `differencing_limit="unlimited"`'
                 )
             past[link.name] = scratch.create(
-                stem, "linked_history/nothing_released", columns=names, candidate=candidates[link.name], number=0
+                stem, "linked_history/nothing_released", columns=names, candidate=candidate, number=0
             )
         return past
 
@@ -307,10 +319,9 @@ class History:
 
     def _refusal(self, night: int, rare: LinkedFinding) -> str:
         return (
-            f"the new release and release {night} together would single out people: {rare.rare:,} combinations of a "
-            f"person and {rare.known_rows} of their rows belong to fewer than {rare.required:,} people; the last release "
-            'stays; release less often, use coarser hierarchies, or use `differencing_limit="unlimited"` if no one has '
-            "both"
+            f"the new release and release {night} together would single out people: fewer than {rare.required:,} people "
+            f"share {rare.rare:,} combinations of a person and {rare.known_rows} of their rows; the last release stays; "
+            'release less often, use coarser hierarchies, or use `differencing_limit="unlimited"` if no one has both'
         )
 
 

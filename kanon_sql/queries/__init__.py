@@ -60,6 +60,7 @@ from kanon_sql.queries.linked_history import (
     described_rows,
     republished,
     side_by_side,
+    with_text_columns,
 )
 from kanon_sql.queries.local import (
     assigned,
@@ -353,6 +354,7 @@ __all__ = [
     "with_names",
     "with_population",
     "with_references",
+    "with_text_columns",
     "with_texts",
     "without_formulas",
     "written_table",

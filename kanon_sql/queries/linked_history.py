@@ -7,7 +7,7 @@ A history has all rows of the kept releases, with labels and kept columns as rel
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -22,27 +22,27 @@ WAS, IS, CHANGED = "kanon_was", "kanon_is", "kanon_changed"
 
 
 def described_rows(rows: Relation, labels: Sequence[str], others: Sequence[str], has_key: bool, dialect: str) -> str:
-    """The query of rows with digests of their labels and of all released columns, and of the row if it has no key.
+    """The query of rows with digests of their labels and of their other columns, and of the row if it has no key.
 
     Rows without a key are identified by their person, the row that they refer to, and all they show; equal ones by
     numbers, which all of them can have.
     """
-    content = _digest([t.column(name, "r") for name in (*labels, *others)])
+    whole = _digest([t.column(name, "r") for name in (*labels, *others)])
     row: exp.Expr = exp.column(ROW, "r")
     if not has_key:
         owner = [exp.column(PERSON, "r"), exp.func("COALESCE", exp.column(PARENT, "r"), exp.Literal.string(""))]
         number = exp.Window(
             this=exp.RowNumber(),
-            partition_by=[*(part.copy() for part in owner), content.copy()],
+            partition_by=[*(part.copy() for part in owner), whole.copy()],
             order=exp.Order(expressions=[exp.Ordered(this=exp.column(PERSON, "r"))]),
         )
-        row = exp.func("MD5", _joined([*owner, content.copy(), exp.cast(number, "VARCHAR")]))
+        row = exp.func("MD5", _joined([*owner, whole, exp.cast(number, "VARCHAR")]))
     query = exp.select(
         exp.alias_(row, ROW),
         exp.alias_(exp.column(PERSON, "r"), PERSON),
         exp.alias_(exp.column(PARENT, "r"), PARENT),
         exp.alias_(_digest([t.column(name, "r") for name in labels]), LABELS),
-        exp.alias_(content, CONTENT),
+        exp.alias_(_digest([t.column(name, "r") for name in others]), CONTENT),
         *(exp.alias_(t.column(name, "r"), name, quoted=True) for name in (*labels, *others)),
     )
     return t.printed(query.from_(t.table(rows, "r")), dialect)
@@ -65,6 +65,15 @@ def _joined(parts: Sequence[exp.Expr], separator: str = "/") -> exp.Expr:
     for part in parts[1:]:
         whole = exp.DPipe(this=exp.DPipe(this=whole, expression=exp.Literal.string(separator)), expression=part.copy())
     return whole
+
+
+def with_text_columns(rows: Relation, columns: Sequence[str], texts: Collection[str], dialect: str) -> str:
+    """The query of rows with some of their columns as text."""
+    outputs: list[exp.Expr] = []
+    for name in columns:
+        column = t.column(name, "r")
+        outputs.append(exp.alias_(exp.cast(column, "VARCHAR") if name in texts else column, name, quoted=True))
+    return t.printed(exp.select(*outputs).from_(t.table(rows, "r")), dialect)
 
 
 def republished(

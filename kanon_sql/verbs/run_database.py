@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pandas
 
 _NOT_OF_THE_RELEASE = (
-    *Places.model_fields,
+    *(name for name in Places.model_fields if name != "time_zone"),
     "key_secret",
     "differencing",
     "differencing_limit",

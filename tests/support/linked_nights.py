@@ -21,7 +21,7 @@ from kanon_sql.errors import DifferencingError, InfeasibleError
 from kanon_sql.verbs.run_database import run_database
 
 VALUES = 3  # of every column
-Release = dict[str, dict[int, tuple[Any, ...]]]  # by table, what the row with a number shows: label, links, value
+Release = dict[str, dict[Any, tuple[Any, ...]]]  # by table, what the row with a number shows: label, links, value
 
 
 @dataclass
@@ -138,8 +138,11 @@ class Database:
         }
 
 
-def read(execute: Any) -> Release:
-    """The release, by the numbers of rows, with links to numbers instead of keys."""
+def read(execute: Any, has_key: bool) -> Release:
+    """The release, by the numbers of rows, with links to numbers instead of keys.
+
+    Without a key, a diagnosis that changes is another one, which can be released together with the old one.
+    """
     people = {key: (tag, zip_) for key, zip_, tag in _rows(execute, "SELECT id, zip, tag FROM released.people")}
     visits = {
         key: (tag, people[person][0], ward, days)
@@ -150,7 +153,11 @@ def read(execute: Any) -> Release:
         "people": {tag: (zip_,) for tag, zip_ in people.values()},
         "visits": {tag: (ward, person, days) for tag, person, ward, days in visits.values()},
         "diagnoses": {
-            tag: (code, people[person][0], visits[visit][0] if visit is not None else None)
+            tag if has_key else (tag, code): (
+                code,
+                people[person][0],
+                visits[visit][0] if visit is not None else None,
+            )
             for visit, person, code, tag in diagnoses
         },
     }
@@ -160,16 +167,8 @@ def _rows(execute: Any, sql: str) -> list[tuple[Any, ...]]:
     return list(execute(sql).fetchall())
 
 
-def fewest(earlier: Release, later: Release, m: int, has_key: bool) -> int | None:
-    """The fewest people who share what two releases together show of them and up to m of their rows.
-
-    Without a key, a diagnosis that changes is another one.
-    """
-    if not has_key:
-        earlier, later = (
-            {**release, "diagnoses": {(n, row[0]): row for n, row in release["diagnoses"].items()}}  # type: ignore[misc]
-            for release in (earlier, later)
-        )
+def fewest(earlier: Release, later: Release, m: int) -> int | None:
+    """The fewest people who share what two releases together show of them and up to m of their rows."""
     owners: dict[Any, set[int]] = defaultdict(set)
     for person, own in _people(earlier, later):
         for size in range(m + 1):
@@ -229,14 +228,14 @@ def run(seed: int, nights: int = 5, connection: Any = None) -> tuple[int, Counte
         if done.status == "unchanged":
             continue
         assert done.release
-        release, waiting = read(connection.execute), done.release.manifest["waiting"]
+        release, waiting = read(connection.execute, database.has_key), done.release.manifest["waiting"]
         ends["waiting"] += bool(waiting["people"])
         for number, earlier in enumerate([*releases, release]):
-            found = fewest(earlier, release, database.m, database.has_key)
+            found = fewest(earlier, release, database.m)
             if found is not None and found < database.k:
                 return seed, ends, f"night {night} and release {number}: {found} people share a combination"
         for compared in done.release.manifest["compared"]:
-            found = fewest(releases[compared["release"] - 1], release, database.m, database.has_key)
+            found = fewest(releases[compared["release"] - 1], release, database.m)
             if found != compared["fewest_people"]:
                 return seed, ends, f"night {night}: {found} people, but the check found {compared}"
         releases.append(release)

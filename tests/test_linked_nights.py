@@ -1,0 +1,205 @@
+"""Runs of several tables: compared with earlier releases in plain Python, and what is refused."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import jsonschema
+import psycopg
+import pytest
+
+from kanon_sql import anonymize_database, json_schema, run_database, verify_database
+from kanon_sql.errors import DifferencingError, SpecError, TargetError
+from kanon_sql.linked.waiting import Chooser
+from support import linked_nights
+from support.command_line import kanon
+
+RANGES = {"hierarchy": {"ranges": [20]}}
+
+
+@pytest.fixture
+def hospital(tmp_path: Path) -> Any:
+    """Sixty patients with a visit each."""
+    connection = duckdb.connect(str(tmp_path / "hospital.duckdb"))
+    connection.execute("CREATE TABLE patients AS SELECT range AS id, 20 + range % 20 AS age FROM range(60)")
+    connection.execute(
+        "CREATE TABLE visits AS SELECT range AS visit, range AS patient, range % 2 AS ward, 1 AS days FROM range(60)"
+    )
+    return connection
+
+
+def spec(**changes: Any) -> dict[str, Any]:
+    tables = {
+        "patients": {"quasi_identifiers": {"age": RANGES}},
+        "visits": {
+            "keys": {"visit": "own", "patient": "patients"},
+            "quasi_identifiers": {"ward": {"hierarchy": "suppress"}},
+            "keep": ["days"],
+        },
+    }
+    mapping = {"unit": {"patients": "id"}, "tables": tables, "privacy": {"k": 5, "m": 1}, "into": {"schema": "anon"}}
+    return {**mapping, **changes}
+
+
+def arrive(connection: Any, people: int, ward: int) -> None:
+    """New patients of the same age, with a visit to the same ward each."""
+    (first,) = connection.execute("SELECT MAX(id) + 1 FROM patients").fetchone()
+    connection.execute(f"INSERT INTO patients SELECT {first} + range, 30 FROM range({people})")
+    connection.execute(f"INSERT INTO visits SELECT {first} + range, {first} + range, {ward}, 1 FROM range({people})")
+
+
+def released(connection: Any, table: str) -> int:
+    ((rows,),) = connection.execute(f"SELECT COUNT(*) FROM anon.{table}").fetchall()
+    return int(rows)
+
+
+@pytest.mark.slow
+def test_no_two_releases_of_random_databases_single_anyone_out() -> None:
+    ends: Counter[str] = Counter()
+    for seed in (4, 7, 9, 26):
+        _, found, problem = linked_nights.run(seed, nights=4)
+        assert not problem, f"seed {seed}: {problem}"
+        ends += found
+    assert ends["released"] > 12
+    assert ends["waiting"] > 6
+
+
+@pytest.mark.slow
+def test_nights_of_a_server(postgres_dsn: str) -> None:
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS released CASCADE")
+        _, ends, problem = linked_nights.run(7, nights=3, connection=connection)
+        assert not problem
+        assert ends["released"] > 1
+        private = connection.execute(
+            "SELECT relname FROM pg_class WHERE relnamespace = 'released'::regnamespace AND relkind = 'r' "
+            "AND (relname = 'kanon_runs' OR relname LIKE '%\\_\\_history') AND relacl IS NOT NULL"
+        ).fetchall()
+        assert len(private) == 4  # their rights were set, to those of the owner alone
+
+
+def test_a_run_repeats_a_release_when_something_has_changed(hospital: Any) -> None:
+    first = run_database(spec(), connection=hospital)
+    assert (first.status, first.number, first.why) == ("released", 1, ("there is no release yet",))
+    assert run_database(spec(), connection=hospital).status == "unchanged"
+    arrive(hospital, 5, 1)
+    would = run_database(spec(), connection=hospital, dry_run=True)
+    assert (would.status, would.number, released(hospital, "patients")) == ("would release", 2, 60)
+    second = run_database(spec(), connection=hospital)
+    assert second.why == ("the source of patients changed", "the source of visits changed")
+    assert second.release
+    assert second.release.manifest["released_people"] == released(hospital, "patients") == 65
+    assert second.release.manifest["compared"] == [{"release": 1, "fewest_people": 5}]
+    hospital.execute("DROP TABLE anon.visits")
+    assert run_database(spec(), connection=hospital).why == ("visits was missing",)
+    assert verify_database(spec(), connection=hospital).satisfied
+    found = run_database(spec(privacy={"k": 4, "m": 1}), connection=hospital)
+    assert found.why == ("the spec changed",)
+
+
+def test_changes_of_fewer_than_k_people_wait(hospital: Any) -> None:
+    run_database(spec(), connection=hospital)
+    arrive(hospital, 3, 1)
+    hospital.execute("DELETE FROM visits WHERE patient < 2")
+    hospital.execute("DELETE FROM patients WHERE id < 2")
+    hospital.execute("UPDATE visits SET days = 9 WHERE visit = 50")
+    refused = spec(differencing="refuse")
+    with pytest.raises(DifferencingError, match="release 1 together would single out people: fewer than 5"):
+        run_database(refused, connection=hospital)
+    with pytest.raises(DifferencingError, match="changes of 6 people would wait, more than 5%"):
+        run_database(spec(deferral_limit=0.05), connection=hospital)
+    second = run_database(spec(deferral_limit=0.2), connection=hospital).release
+    assert second
+    assert second.manifest["waiting"] == {
+        "people": 6,
+        "changed_rows": 11,
+        "tables": {
+            "patients": {"people": 5, "to_appear": 3, "to_leave": 2, "to_change": 0},
+            "visits": {"people": 6, "to_appear": 3, "to_leave": 2, "to_change": 1},
+        },
+    }
+    assert released(hospital, "patients") == 60
+    assert hospital.execute("SELECT DISTINCT days FROM anon.visits").fetchall() == [(1,)]
+    arrive(hospital, 2, 1)  # with those who wait, they are five
+    third = run_database(spec(deferral_limit=0.2), connection=hospital).release
+    assert third
+    assert third.manifest["waiting"]["people"] == 3
+    assert released(hospital, "patients") == released(hospital, "visits") == 65
+
+
+def test_the_check_is_not_that_which_chooses(hospital: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_database(spec(), connection=hospital)
+    arrive(hospital, 3, 1)
+    monkeypatch.setattr(Chooser, "choose", lambda *_: None)
+    with pytest.raises(DifferencingError, match="of a person and 0 of their rows"):
+        run_database(spec(), connection=hospital)
+    assert released(hospital, "patients") == 60
+    unlimited = run_database(spec(differencing_limit="unlimited"), connection=hospital)
+    assert unlimited.release
+    assert unlimited.release.manifest["compared"] == []
+    monkeypatch.undo()
+    arrive(hospital, 5, 0)
+    found = run_database(spec(), connection=hospital).release
+    assert found
+    assert [compared["release"] for compared in found.manifest["compared"]] == [2]  # and not with the one before
+
+
+def test_an_older_release_is_compared_as_well(hospital: Any) -> None:
+    run_database(spec(), connection=hospital)
+    for ward in (0, 1):
+        arrive(hospital, 5, ward)
+        run_database(spec(), connection=hospital)
+    hospital.execute("DELETE FROM visits WHERE patient >= 65")
+    hospital.execute("DELETE FROM patients WHERE id BETWEEN 65 AND 69")
+    hospital.execute("INSERT INTO patients SELECT 80 + range, 30 FROM range(5)")
+    found = run_database(spec(), connection=hospital).release
+    assert found
+    assert [compared["release"] for compared in found.manifest["compared"]] == [3, 2, 1]
+    short = run_database(spec(differencing_history=1), connection=hospital)
+    assert short.status == "unchanged"  # the number of releases to compare with is no reason for a release
+
+
+def test_what_a_run_does_not_touch(hospital: Any, tmp_path: Path) -> None:
+    anonymize_database(spec(), connection=hospital)
+    with pytest.raises(TargetError, match="no run has created it"):
+        run_database(spec(), connection=hospital)
+    run_database(spec(into={"schema": "anon", "overwrite": True}), connection=hospital)
+    with pytest.raises(TargetError, match="released by `kanon database run`"):
+        anonymize_database(spec(into={"schema": "anon", "overwrite": True}), connection=hospital)
+    hospital.execute("DELETE FROM anon.visits WHERE days = 1")
+    with pytest.raises(TargetError, match="were changed after the last run"):
+        run_database(spec(), connection=hospital)
+    hospital.execute("DROP TABLE anon.visits__history")
+    arrive(hospital, 5, 1)
+    with pytest.raises(DifferencingError, match="visits__history with the earlier releases is missing"):
+        run_database(spec(into={"schema": "anon", "overwrite": True}), connection=hospital)
+    with pytest.raises(SpecError, match="a run replaces tables of a schema"):
+        run_database(spec(into={"folder": str(tmp_path / "files")}), connection=hospital)
+    sensitive = spec(privacy={"k": 5, "m": 1, "l_diversity": {"visits.days": 2}})
+    with pytest.raises(SpecError, match="models of sensitive columns"):
+        run_database(sensitive, connection=hospital)
+
+
+def test_the_command(hospital: Any, tmp_path: Path) -> None:
+    file = tmp_path / "hospital.yml"
+    file.write_text(json.dumps(spec(database=str(tmp_path / "hospital.duckdb"))))
+    hospital.close()
+    done = kanon("database", "run", str(file), "--json")
+    assert done.code == 0, done.err
+    content = json.loads(done.out)
+    jsonschema.validate(content, json_schema("database-run"))
+    assert content["status"] == "released"
+    assert "release 1 unchanged" in kanon("database", "run", str(file)).out
+    with duckdb.connect(str(tmp_path / "hospital.duckdb")) as connection:
+        arrive(connection, 4, 1)
+    shown = kanon("database", "run", str(file), "--dry-run").out
+    assert "release 2 would release: the source of patients changed" in shown
+    assert "Changes of 4 people wait; 0 of 8 rows change now." in shown
+    assert "Compared with 1 earlier release: at least" in shown
+    file.write_text(json.dumps(spec(database=str(tmp_path / "hospital.duckdb"), deferral_limit=0.01)))
+    refused = kanon("database", "run", str(file))
+    assert refused.code == 1
+    assert "deferral_limit" in refused.err
+    assert kanon("database", "run", str(file), "--unlimited").code == 0
