@@ -3,8 +3,8 @@
 `python linked.py 100000 2 300` releases 100,000 patients with 1 million visits and 3 million diagnoses at m = 2, with a
 search of 300 seconds; `python linked.py growth` varies people, rows and m. `python linked.py flat 20000` compares a
 release of three tables with one of their join. `python linked.py init 100000` suggests the spec of such a database.
-`python linked.py nights 5000 1 10 0.002` releases 5,000 people on ten nights, on each of which 0.2 % of them arrive and as
-many visits are added, and a third as many people leave.
+`python linked.py nights 5000 1 10 0.002` releases 5,000 people on ten nights: each night 0.2 % of them arrive, as many
+visits are added, and a third as many people leave.
 """
 
 from __future__ import annotations

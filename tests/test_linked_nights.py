@@ -58,26 +58,28 @@ def released(connection: Any, table: str) -> int:
 @pytest.mark.slow
 def test_no_two_releases_of_random_databases_single_anyone_out() -> None:
     ends: Counter[str] = Counter()
-    for seed in (4, 7, 9, 26):
-        _, found, problem = linked_nights.run(seed, nights=4)
+    for seed in (4, 7, 26):
+        _, found, problem = linked_nights.run(seed, nights=3)
         assert not problem, f"seed {seed}: {problem}"
         ends += found
-    assert ends["released"] > 12
-    assert ends["waiting"] > 6
+    assert ends["released"] > 7
+    assert ends["waiting"] > 4
 
 
 @pytest.mark.slow
 def test_nights_of_a_server(postgres_dsn: str) -> None:
     with psycopg.connect(postgres_dsn, autocommit=True) as connection:
         connection.execute("DROP SCHEMA IF EXISTS released CASCADE")
+        connection.execute("ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC")
         _, ends, problem = linked_nights.run(7, nights=3, connection=connection)
         assert not problem
         assert ends["released"] > 1
-        private = connection.execute(
-            "SELECT relname FROM pg_class WHERE relnamespace = 'released'::regnamespace AND relkind = 'r' "
-            "AND (relname = 'kanon_runs' OR relname LIKE '%\\_\\_history') AND relacl IS NOT NULL"
+        connection.execute("ALTER DEFAULT PRIVILEGES REVOKE SELECT ON TABLES FROM PUBLIC")
+        readable = connection.execute(
+            "SELECT DISTINCT table_name FROM information_schema.role_table_grants "
+            "WHERE table_schema = 'released' AND grantee = 'PUBLIC' ORDER BY table_name"
         ).fetchall()
-        assert len(private) == 4  # their rights were set, to those of the owner alone
+        assert readable == [("diagnoses",), ("people",), ("visits",)]  # and neither their histories nor the runs
 
 
 def test_a_run_repeats_a_release_when_something_has_changed(hospital: Any) -> None:
@@ -201,5 +203,6 @@ def test_the_command(hospital: Any, tmp_path: Path) -> None:
     file.write_text(json.dumps(spec(database=str(tmp_path / "hospital.duckdb"), deferral_limit=0.01)))
     refused = kanon("database", "run", str(file))
     assert refused.code == 1
-    assert "deferral_limit" in refused.err
-    assert kanon("database", "run", str(file), "--unlimited").code == 0
+    assert "more than 1% of the 60 in the release (`deferral_limit`)" in refused.err
+    assert "use --differencing-limit unlimited" in refused.err
+    assert kanon("database", "run", str(file), "--differencing-limit", "unlimited").code == 0

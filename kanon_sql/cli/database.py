@@ -9,9 +9,12 @@ from typing import Any
 import typer
 from rich.markup import escape
 
+from kanon_sql import documents
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
-from kanon_sql.cli.output import grid, out, print_json, verified, warn, watching
+from kanon_sql.cli.flags import in_keys
+from kanon_sql.cli.output import err, grid, out, print_json, verified, warn, watching
+from kanon_sql.errors import DifferencingError, InfeasibleError, VerificationError
 from kanon_sql.spec import check_values
 from kanon_sql.verbs.attack_database import attack_database, risk_database
 from kanon_sql.verbs.database import anonymize_database, known_rows, verify_database
@@ -37,11 +40,12 @@ REPORT_OUTPUT = Option(
     default=Path("report.html"),
 )
 DRY_RUN = Option("dry_run", "Print what would be released, why, and what would wait; release nothing.", type=bool)
-UNLIMITED = Option(
-    "unlimited",
-    "Compare with no earlier release, because no one has these any more; one who has can single out whoever changed.",
-    type=bool,
+DIFFERENCING_LIMIT = Option(
+    "differencing_limit",
+    "`unlimited`: compare with no earlier release. Anyone who has one can then single out the people who changed.",
+    choices=("unlimited",),
 )
+_REFUSED = (DifferencingError, InfeasibleError, VerificationError)  # because of the data, not because of the spec
 SEED = Option("seed", "Seed for drawing the people and their rows.", "Attacker", int, default=0)
 TIME_LIMIT = replace(o.OPTIONS["time_limit"], panel=None)
 
@@ -59,13 +63,19 @@ def release(spec: Path, as_json: bool | None, **overrides: Any) -> None:
     warn(released.manifest["warnings"])
 
 
-@takes(SPEC, DRY_RUN, UNLIMITED, *o.SESSION_OPTIONS, TIME_LIMIT, o.JSON)
-def run(spec: Path, dry_run: bool | None, unlimited: bool | None, as_json: bool | None, **overrides: Any) -> None:
+@takes(SPEC, DRY_RUN, DIFFERENCING_LIMIT, *o.SESSION_OPTIONS, TIME_LIMIT, o.JSON)
+def run(spec: Path, dry_run: bool | None, as_json: bool | None, **overrides: Any) -> None:
     """Exit code 0: done, or nothing to do. 1: the release was refused because of its data, and the old one stays."""
     check_values(time_limit=overrides.get("time_limit"))
-    limit = "unlimited" if unlimited else None
-    with watching() as watch:
-        done = run_database(spec, dry_run=bool(dry_run), observer=watch, differencing_limit=limit, **overrides)
+    try:
+        with watching() as watch:
+            done = run_database(spec, dry_run=bool(dry_run), observer=watch, **overrides)
+    except _REFUSED as error:
+        message = in_keys(str(error), [DIFFERENCING_LIMIT])
+        if as_json:
+            print_json(documents.text("error", {"error": message, "kind": type(error).__name__, "exit_code": 1}))
+        err.print(f"kanon: {escape(message)}", highlight=False)
+        raise typer.Exit(1) from None
     if as_json:
         print_json(done.to_json())
         return

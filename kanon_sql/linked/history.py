@@ -319,9 +319,10 @@ class History:
 
     def _refusal(self, night: int, rare: LinkedFinding) -> str:
         return (
-            f"the new release and release {night} together would single out people: fewer than {rare.required:,} people "
-            f"share {rare.rare:,} combinations of a person and {rare.known_rows} of their rows; the last release stays; "
-            'release less often, use coarser hierarchies, or use `differencing_limit="unlimited"` if no one has both'
+            f"the new release and release {night} together would single out people: fewer than {rare.required:,} "
+            f"people share {rare.rare:,} combinations of a person and {rare.known_rows} of their rows; the last "
+            "release stays; release less often, use coarser hierarchies, or use "
+            '`differencing_limit="unlimited"` if no one has both'
         )
 
 
