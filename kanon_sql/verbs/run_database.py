@@ -111,7 +111,7 @@ def run_database(
     if connection is None and settled.database is None:
         raise SpecError("there is no database; name one with `database`, such as `database: hospital.duckdb`")
     if settled.into is None or settled.into.folder:
-        raise SpecError("a run replaces tables of a schema; name one with `into`, such as `into: {schema: released}`")
+        raise SpecError("a run replaces tables of a schema; name one, such as `into: {schema: released}`")
     if any(settled.requirements) and settled.differencing_limit != "unlimited":
         raise SpecError(
             "the spec has models of sensitive columns, whose values in several releases cannot be compared; use "
@@ -176,7 +176,7 @@ def _changes(
             name = next(name for name in targets if name not in missing)
             raise TargetError(
                 f"{written(targets[name])} exists already, and no run has created it; name another schema, or use "
-                "`overwrite: true` in `into` to replace it"
+                "`overwrite: true` under `into:` to replace it"
             )
         return ["there is no release yet"]
     names = dict.fromkeys([*inputs, *last.inputs])
@@ -187,7 +187,7 @@ def _changes(
         if not spec.into.overwrite:
             raise TargetError(
                 f"the tables in {spec.into.schema_name} were changed after the last run, and are not replaced; use "
-                "`overwrite: true` in `into`, or name another schema"
+                "`overwrite: true` under `into:`, or name another schema"
             )
         why.append("the released tables were changed")
     return why
