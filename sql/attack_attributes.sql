@@ -151,7 +151,7 @@ ORDER BY d.other, d.hash, d.class, o.key
 LIMIT $most;
 
 -- name: few_rows
--- Count the rows whose known labels are shared by fewer than k rows.
+-- Count the rows that share the attacker's labels with fewer than k rows.
 SELECT COALESCE(SUM(groups.size), 0) AS rows
 FROM (SELECT SUM(c.n) AS size FROM $classes AS c GROUP BY $attributes) AS groups
 WHERE groups.size < $k;
@@ -169,7 +169,7 @@ JOIN (SELECT c.class, MIN(c.value) AS low, MAX(c.value) AS high FROM $values AS 
   ON v.class = k.class;
 
 -- name: one_value
--- Count the rows whose known labels occur with one value only, and the groups of such rows; NULL counts as a value.
+-- Count the rows whose labels occur with one value only, and the groups of such rows; NULL counts as a value.
 SELECT COALESCE(SUM(groups.size), 0) AS rows, COUNT(*) AS groups
 FROM (SELECT SUM(c.n) AS size FROM $classes AS c GROUP BY $attributes HAVING MIN(c.low) = MAX(c.high)) AS groups;
 

@@ -1,7 +1,7 @@
 -- Linkability: whether two halves of a person's columns can be rejoined.
 
 -- name: values_of_tuples
--- Count the rows of each combination of known values by the value of one column, encoded as a key that is never NULL.
+-- Count the rows of each combination of the attacker's values by the value of one column, encoded as a key that is never NULL.
 -- columns: class (the number of the combination as in attack_linkage/tuples), value (a key), n (rows)
 SELECT ranked.class, ranked.value, COUNT(*) AS n
 FROM (
@@ -60,7 +60,7 @@ FROM (
 ) AS h;
 
 -- name: halves
--- Add up how likely two halves of a target's known values lead to the same record if each half picks one of its matching records at random.
+-- Add up how likely two halves of a target's values lead to the same record if each half picks one of its matching records at random.
 -- columns: targets, same (expected number of equal picks), others (the same without the target's own record)
 SELECT
   COUNT(*) AS targets,

@@ -1,4 +1,4 @@
--- Which released classes match which known people, by their labels.
+-- Which released classes match which people, by their labels.
 
 -- name: classes
 -- Number the classes of a release, with their labels and row counts.

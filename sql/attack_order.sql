@@ -54,7 +54,7 @@ SELECT p.way, COUNT(*) AS n FROM $pairs AS p GROUP BY p.way;
 SELECT p.row_id, $columns FROM $people AS p WHERE p.row_id IN (SELECT f.target FROM $fits AS f);
 
 -- name: valued_rows
--- Show every row of a table as its target (known values) and its shape, the text of attack_versions/shapes.
+-- Show every row of a table as its target (its values) and its shape, the text of attack_versions/shapes.
 -- columns: row_id, target (as in attack_versions/known_values), value
 -- engines: duckdb
 SELECT
@@ -78,7 +78,7 @@ SELECT r.row_id, r.class, $kept FROM $release AS r WHERE r.class IN (SELECT f.cl
 SELECT SUM(k.n) AS rows FROM $classes AS k;
 
 -- name: settled_classes
--- Find the classes whose people are all known: as many match this class, and no other, as it has rows.
+-- Find the classes whose people are all identified: as many match this class, and no other, as it has rows.
 SELECT placed.class
 FROM (
   SELECT f.class, COUNT(*) OVER (PARTITION BY p.row_id) AS classes

@@ -28,7 +28,7 @@ JOIN (
 ) AS classes ON $same;
 
 -- name: items
--- Number the distinct combinations of labels that rows of a table show, together with what the rows that they refer to show.
+-- Number the items of a table: the distinct combinations of labels of its rows and of the rows that they refer to.
 -- columns: row_id, unit_id, class, visit (the row that a row refers to, or itself if others refer to it; otherwise the same negative number for all), item (a number that no other table has)
 SELECT
   r.row_id,
@@ -47,7 +47,7 @@ JOIN (
 ) AS numbers ON $same;
 
 -- name: with_parent
--- Add to the rows of a table what the row that they refer to shows.
+-- Add to the rows of a table the item of the row that they refer to.
 -- columns: the columns, parent_item (-1 without a row that it refers to)
 SELECT $columns, COALESCE(parents.shown, -1) AS parent_item
 FROM $rows AS rows
@@ -55,13 +55,13 @@ LEFT JOIN (SELECT p.row_id AS parent_row, p.item AS shown FROM $parents AS p) AS
   ON parents.parent_row = rows.parent_id;
 
 -- name: equal_rows
--- Count the rows of a person that show the same, apart for each row that they refer to.
+-- Count the rows of a person by item, separately for every row that they refer to.
 -- columns: unit_id, class, visit, item, n (rows), first_row
 SELECT i.unit_id, i.class, i.visit, i.item, COUNT(*) AS n, MIN(i.row_id) AS first_row
 FROM $items AS i GROUP BY i.unit_id, i.class, i.visit, i.item;
 
 -- name: events
--- List up to m copies of the rows of a person that show the same, since the attacker has at most m rows.
+-- List up to m copies of the rows of a person with the same item, since the attacker has at most m rows.
 -- columns: unit_id, class, visit, item, copy, event (a number that no other row has)
 SELECT
   a.unit_id, a.class, a.visit, a.item, copies.copy,
@@ -69,14 +69,14 @@ SELECT
 FROM $equal_rows AS a JOIN $copies AS copies ON copies.copy <= a.n;
 
 -- name: rare_singles
--- Find what fewer than k people of a class show in a row.
+-- Find the items that fewer than k people of a class have.
 -- columns: class, item, people
 SELECT shown.class, shown.item, COUNT(*) AS people
 FROM (SELECT DISTINCT e.class, e.item, e.unit_id FROM $events AS e) AS shown
 GROUP BY shown.class, shown.item HAVING COUNT(*) < $k;
 
 -- name: rare_changed_singles
--- Find what fewer than k people of a class show in a row, among what changed.
+-- Find the items that fewer than k people of a class have, among those that changed.
 -- columns: class, item, people
 SELECT shown.class, shown.item, COUNT(*) AS people
 FROM (
@@ -103,14 +103,14 @@ FROM (
 GROUP BY shown.class, shown.item;
 
 -- name: frequencies
--- Count the people of a class that show the same in a row.
+-- Count the people of a class by item.
 -- columns: class, item, people
 SELECT shown.class, shown.item, COUNT(*) AS people
 FROM (SELECT DISTINCT e.class, e.item, e.unit_id FROM $events AS e) AS shown
 GROUP BY shown.class, shown.item;
 
 -- name: unit_items
--- Count in how many places the rows of a person show the same: the rows that they refer to, or the rows themselves.
+-- Count the places in which a person has the same item: the rows that the rows refer to, or the rows themselves.
 -- columns: unit_id, class, item, places, visit (the first place; negative if the rows refer to none), share (1 / all such items of the person)
 SELECT u.unit_id, u.class, u.item, u.places, u.visit, 1.0 / COUNT(*) OVER (PARTITION BY u.unit_id) AS share
 FROM (
@@ -124,7 +124,7 @@ FROM (
 ) AS u;
 
 -- name: renewed_unit_items
--- Count the places of the rows of people who lost rows anew, and keep those of the others.
+-- Recount the places of people who lost rows, and keep those of the others.
 -- columns: unit_id, class, item, places, visit, share (as in unit_items)
 SELECT u.unit_id, u.class, u.item, u.places, u.visit, u.share
 FROM $unit_items AS u
@@ -200,7 +200,7 @@ FROM (
 GROUP BY shown.class, shown.item_1, shown.item_2, shown.item_3, shown.linked HAVING COUNT(*) < $k;
 
 -- name: victims_of_pairs
--- Choose the rows to leave out of each rare pair of a person: those that show what fewer people show; of equal ones all but the first.
+-- Choose the rows to leave out of each rare pair of a person: those with the item that fewer people have; of equal ones all but the first.
 -- columns: event
 SELECT e.event
 FROM (
@@ -249,7 +249,7 @@ JOIN $events AS d ON d.unit_id = c.unit_id AND d.visit = c.visit AND d.item = c.
 WHERE r.linked = 1 AND r.item_1 = r.item_2 AND c.visit >= 0;
 
 -- name: victims_of_triples
--- Choose the rows to leave out of each rare triple of a person: all that show what the fewest people show.
+-- Choose the rows to leave out of each rare triple of a person: all with the item that the fewest people have.
 -- columns: event
 SELECT DISTINCT
   CASE
@@ -269,7 +269,7 @@ JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
 JOIN $frequencies AS third ON third.class = r.class AND third.item = r.item_3;
 
 -- name: unavoidable
--- Count the rows of a table that belong to people of small classes, or show what fewer than k people of a class show.
+-- Count the rows of a table that belong to people of small classes, or whose item fewer than k people of a class have.
 -- columns: rows
 SELECT
   (SELECT COUNT(*) FROM $rows AS r) - COALESCE(SUM(CASE WHEN rare.item IS NULL THEN a.n ELSE 0 END), 0) AS rows
@@ -282,7 +282,7 @@ SELECT COALESCE(SUM(people.n * (people.n - 1) / 2), 0) AS pairs
 FROM (SELECT e.unit_id, COUNT(*) AS n FROM $rows AS e GROUP BY e.unit_id) AS people;
 
 -- name: singles_left_out
--- List the rows that show what fewer than k people of a class show.
+-- List the rows whose item fewer than k people of a class have.
 -- columns: event
 SELECT e.event FROM $events AS e JOIN $rare AS r ON r.class = e.class AND r.item = e.item;
 
@@ -336,7 +336,7 @@ SELECT r.row_id FROM $rows AS r LEFT JOIN $people AS p ON p.unit_id = r.row_id W
 SELECT COUNT(*) AS n, COALESCE(SUM($losses), 0) FROM $rows AS r JOIN $left_out AS x ON x.row_id = r.row_id;
 
 -- name: everything_shown
--- Describe all that the rows of a person show: the items of each row that others refer to, in order.
+-- Describe all rows of a person: the items of each row that others refer to, in order.
 -- columns: unit_id, class, shown
 -- engines: duckdb
 SELECT p.unit_id, p.class, COALESCE(every.shown, '') AS shown
@@ -433,7 +433,7 @@ SELECT
 FROM $facts AS f JOIN $people AS p ON p.key = f.person;
 
 -- name: smallest_singles
--- Count what people of a class show in a row, what fewer than k of them show, and the fewest people.
+-- Count the items of classes, those that fewer than k people of a class have, and the fewest people.
 -- columns: combinations, rare, smallest
 SELECT
   COUNT(*) AS combinations,
@@ -509,7 +509,7 @@ SELECT COALESCE(SUM(people.n * (people.n - 1) / 2), 0) AS pairs
 FROM (SELECT r.person, COUNT(*) AS n FROM $rows AS r GROUP BY r.person) AS people;
 
 -- name: changed
--- List what rows showed that are left out, since fewer people have it now.
+-- List the items of rows that are left out, which fewer people have now.
 -- columns: class, item
 SELECT DISTINCT e.class, e.item FROM $events AS e JOIN $left_out AS x ON x.event = e.event;
 
@@ -585,12 +585,12 @@ SELECT p.unit_id, 0 AS value FROM $people AS p;
 SELECT p.class, -1 AS item_1, -1 AS item_2, -1 AS item_3, 0 AS linked, p.unit_id FROM $people AS p;
 
 -- name: sharing_a_row
--- List the people of a class who show the same in a row.
+-- List the people of a class by item.
 -- columns: class, item_1, item_2, item_3, linked, unit_id
 SELECT DISTINCT e.class, e.item AS item_1, -1 AS item_2, -1 AS item_3, 0 AS linked, e.unit_id FROM $events AS e;
 
 -- name: sharing_a_pair
--- List the people of a class who show the same in a pair of rows, in one part of the items.
+-- List the people of a class by pair of items, in one part of the items.
 -- columns: class, item_1, item_2, item_3, linked (whether the rows refer to the same row), unit_id
 SELECT DISTINCT
   a.class, a.item AS item_1, b.item AS item_2, -1 AS item_3,
@@ -601,7 +601,7 @@ JOIN $events AS b ON a.unit_id = b.unit_id AND (a.item < b.item OR (a.item = b.i
 WHERE a.item % $parts = $part;
 
 -- name: sharing_a_triple
--- List the people of a class who show the same in a triple of rows, in one part of the items.
+-- List the people of a class by triple of items, in one part of the items.
 -- columns: class, item_1, item_2, item_3, linked (which of them refer to the same row), unit_id
 SELECT DISTINCT
   a.class,
@@ -664,13 +664,13 @@ UNION ALL
 SELECT v.unit_id, v.visit, v.item, v.event FROM $values AS v;
 
 -- name: matched_rows
--- List the sensitive values of rows by what they show.
+-- List the sensitive values of rows by item.
 -- columns: class, item, other_1, other_2, linked, value, unit_id, visit
 SELECT DISTINCT v.class, v.item, -1 AS other_1, -1 AS other_2, 0 AS linked, v.value, v.unit_id, v.visit
 FROM $values AS v;
 
 -- name: matched_pairs
--- List the sensitive values of rows by what they show, together with another row of the person, in one part of the items.
+-- List the sensitive values of rows by item, together with another row of the person, in one part of the items.
 -- columns: class, item, other_1, other_2, linked (whether the other row refers to the same row), value, unit_id, visit
 SELECT DISTINCT
   v.class, v.item, k.item AS other_1, -1 AS other_2,
@@ -680,7 +680,7 @@ FROM $values AS v JOIN $known AS k ON k.unit_id = v.unit_id AND k.event <> v.eve
 WHERE v.item % $parts = $part;
 
 -- name: matched_triples
--- List the sensitive values of rows by what they show, together with two other rows of the person, in one part of the items.
+-- List the sensitive values of rows by item, together with two other rows of the person, in one part of the items.
 -- columns: class, item, other_1, other_2, linked (which of the three refer to the same row), value, unit_id, visit
 SELECT DISTINCT
   v.class, v.item, k.item AS other_1, o.item AS other_2,
@@ -694,7 +694,7 @@ JOIN $known AS o ON o.unit_id = v.unit_id AND o.event <> v.event AND o.event <> 
 WHERE v.item % $parts = $part;
 
 -- name: revealing
--- Find the rows whose sensitive values are too few among the people of a class who show the same.
+-- Find the rows whose sensitive values are too few among the people of a class who share the combination.
 -- columns: unit_id, visit, item, class
 SELECT DISTINCT m.unit_id, m.visit, m.item, m.class
 FROM $matched AS m
@@ -715,7 +715,7 @@ JOIN (SELECT DISTINCT r.unit_id, r.visit, r.item FROM $revealing AS r) AS found
   ON found.unit_id = e.unit_id AND found.visit = e.visit AND found.item = e.item;
 
 -- name: unsafe_rows_left_out
--- List the rows that show what people with unsafe sensitive values share.
+-- List the rows with the items that people with unsafe sensitive values share.
 -- columns: event
 SELECT e.event FROM $events AS e JOIN $unsafe AS u ON u.class = e.class AND u.item_1 = e.item;
 
@@ -733,13 +733,13 @@ SELECT e.unit_id, e.class, e.visit, e.item, e.copy, e.event
 FROM $events AS e JOIN $people AS p ON p.unit_id = e.unit_id;
 
 -- name: wholes
--- Number what all rows of people show together.
+-- Number the descriptions of all rows of people.
 -- columns: unit_id, class (the number)
 SELECT s.unit_id, DENSE_RANK() OVER (ORDER BY s.class, s.shown) AS class
 FROM $shown AS s JOIN $people AS p ON p.unit_id = s.unit_id;
 
 -- name: items_of_wholes
--- List the rows of people with the numbers of what all of their rows show.
+-- List the rows of people with the numbers of the descriptions of all their rows.
 -- columns: row_id, unit_id, class, visit, item
 SELECT i.row_id, i.unit_id, w.class, i.visit, i.item FROM $items AS i JOIN $wholes AS w ON w.unit_id = i.unit_id;
 
@@ -770,12 +770,12 @@ FROM (SELECT r.person, $code AS value FROM $rows AS r) AS h WHERE NOT h.value IS
 SELECT p.class AS combination, p.person FROM $people AS p;
 
 -- name: people_of_singles
--- List the released people by what they show in a row.
+-- List the released people by item.
 -- columns: combination (a number), person
 SELECT DISTINCT DENSE_RANK() OVER (ORDER BY r.class, r.kind, r.what) AS combination, r.person FROM $rows AS r;
 
 -- name: people_of_pairs
--- List the released people by what they show in a pair of rows, in one part.
+-- List the released people by pair of items, in one part.
 -- columns: combination (a number), person
 SELECT DISTINCT
   DENSE_RANK() OVER (
@@ -786,7 +786,7 @@ FROM $rows AS r JOIN $rows AS s ON s.person = r.person AND r.number < s.number
 WHERE r.what % $parts = $part;
 
 -- name: people_of_triples
--- List the released people by what they show in a triple of rows, in one part.
+-- List the released people by triple of items, in one part.
 -- columns: combination (a number), person
 SELECT DISTINCT
   DENSE_RANK() OVER (
@@ -802,7 +802,7 @@ JOIN $rows AS u ON u.person = r.person AND u.number <> r.number AND u.number <> 
 WHERE r.what % $parts = $part;
 
 -- name: people_of_wholes
--- List the released people by what all of their rows show.
+-- List the released people by the description of all their rows.
 -- columns: combination (a number), person
 -- engines: duckdb, postgresql
 SELECT DENSE_RANK() OVER (ORDER BY everything.class, everything.shown) AS combination, everything.person
@@ -848,7 +848,7 @@ FROM (
 ) AS c;
 
 -- name: fewest_values_of_singles
--- Count what rows of a table show, what has fewer than l sensitive values in these rows, and the fewest values.
+-- Count the items of a table, those with fewer than l sensitive values in their rows, and the fewest values.
 -- columns: combinations, rare, smallest
 SELECT
   COUNT(*) AS combinations,
@@ -895,7 +895,7 @@ FROM (
 ) AS c;
 
 -- name: fewest_values_of_wholes
--- The same for rows of a table of people whose rows all show the same.
+-- The same for rows of a table of people with the same description of all their rows.
 -- columns: combinations, rare, smallest
 SELECT
   COUNT(*) AS combinations,
