@@ -95,7 +95,7 @@ def drawn(material: Material, people: Copy, names: Sequence[str], stem: str = "t
 
 
 def drawn_part(material: Material, rows: int) -> float:
-    """The part of so many rows from which the attempts are drawn; all of a table that is not large."""
+    """The fraction of a table's rows from which the attempts are drawn: 1 if the table is not large."""
     return min(1.0, max(SAMPLE, 2 * material.most) / max(1, rows))
 
 

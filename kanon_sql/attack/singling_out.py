@@ -124,7 +124,7 @@ def _isolated(material: Material, people: Copy, predicates: Relation, names: _Na
 
 
 def _by_chance(people: int, rows: int) -> float:
-    """The probability that exactly one of so many random people satisfies what one in `rows` does."""
+    """The probability that exactly one of random people satisfies a predicate that holds for one in `rows`."""
     return people / rows * (1 - 1 / rows) ** (people - 1) if people else 0.0
 
 

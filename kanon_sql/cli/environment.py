@@ -10,7 +10,7 @@ from kanon_sql.engines.files import files
 from kanon_sql.spec import mappings_in
 
 SESSION = ("database", "attach", "memory_limit", "threads", "temp_directory")
-"""The options that say where and with which resources a command runs, and not what it releases."""
+"""The options for where and with which resources a command runs, not for what it releases."""
 _PLACES = ("database", "attach")
 _TABLES = ("source", "release", "releases", "auxiliary", "control", "priors", "previous", "population", "against")
 

@@ -340,7 +340,7 @@ def _sized(columns: _Columns, name: str, tried: _ConversionTrial, options: Colum
 
 
 def _number_type(requested: str | None, whole: int, fraction: int) -> str | None:
-    """The type for numbers with so many digits; None if the requested type has too few."""
+    """The type for numbers with this number of digits; None if the requested type has too few."""
     digits, width = whole + fraction, re.search(r"\((\d+),(\d+)\)", requested or "")
     if width:
         return str(requested).upper() if whole <= int(width[1]) - int(width[2]) and fraction <= int(width[2]) else None

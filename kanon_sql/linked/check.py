@@ -171,7 +171,7 @@ def check_released(
     released: Mapping[str, Relation],
     references: Mapping[str, WholeTable],
 ) -> Checked:
-    """Join released tables by their keys, and count the people who share what an attacker may know of one of them.
+    """Join released tables by their keys, and count the people who share an attacker's rows of one of them.
 
     `references`: the values of sensitive columns in the source, by the columns' names, for models that compare.
     """

@@ -125,7 +125,7 @@ class _KacaRun:
         return joined if self.task.model.monotone or self.task.clock.spent else self.choose(joined)
 
     def _merge_rounds(self, clock: Clock, most: int, rounds: int) -> int:
-        """Merge while there is time, after so many rounds; returns the number of rounds so far."""
+        """Merge while there is time; `rounds` and the result are the numbers of rounds before and after."""
         with self.task.working(clock):
             while self.describe(rounds) and not clock.spent:
                 self.find_nearest(most)
@@ -262,7 +262,7 @@ class _KacaRun:
         return self.unsafe
 
     def find_nearest(self, most: int) -> None:
-        """Find the nearest class of at most so many unsafe ones, in batches."""
+        """Find the nearest class of up to `most` unsafe classes, in batches."""
         costs = {column: self.costs[column] for column in self.block}
         self._make("blocks", classes=self.tables["classes"], columns=self.block, own=Steps(costs, "c"))
         self._add_nearest(self.tables.create_as, 0, min(most, _SEEKERS))

@@ -72,7 +72,7 @@ def private_file(target: Path, stem: str) -> Path:
 
 
 def timed(piece: Piece, sql: str, run: Callable[[], int | None]) -> Statement:
-    """Run the statement of a piece, and say what it took."""
+    """Run the statement of a piece, and return its record."""
     started = time.monotonic()
     rows = run()
     return Statement(piece.name, piece.sentence, sql, time.monotonic() - started, rows)

@@ -30,7 +30,7 @@ _COMPANION = "Keep what the view needs, since it counts its classes whenever it 
 def release(
     recoding: Recoding, target: Target | None, staging: Staging, check: Callable[[Engine, Staged], None] | None = None
 ) -> Published[Summary]:
-    """Publish a recoding to a target; VerificationError if what was written is not safe.
+    """Publish a recoding to a target; VerificationError if the written release is not safe.
 
     `check`: a further check on the verified, staged release, which raises if it must not become visible.
     """

@@ -44,7 +44,7 @@ def breeding(space: Space, evaluations: float) -> Search:
 
 
 def limited(space: Space, search: Search, evaluations: float) -> Search:
-    """Run a search until it has requested so many untested nodes; score the anonymous ones of the last request."""
+    """Run a search until it has requested a number of untested nodes; score the anonymous ones of the last request."""
     request = next(search, None)
     while request is not None:
         nodes = request.nodes

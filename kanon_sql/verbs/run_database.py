@@ -194,7 +194,7 @@ def _changes(
 
 
 def _inputs(engine: Engine, spec: LinkedSpec, links: Sequence[Link]) -> dict[str, str]:
-    """The checksums of what a release is made of, by names for sentences."""
+    """The checksums of the inputs of a release, by names for messages."""
     kept = spec.model_dump(exclude={*_NOT_OF_THE_RELEASE}, exclude_unset=True, by_alias=True, warnings=False)
     content = json.dumps(
         kept, sort_keys=True, default=lambda value: dict(value) if isinstance(value, Mapping) else str(value)
