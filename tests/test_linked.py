@@ -130,7 +130,7 @@ def test_dates_are_shifted_by_the_same_days_for_a_person(hospital: Any) -> None:
     assert manifest["tables"]["patients"]["shifted"] == ["born"]
     for column in ("patients: born", "visits: seen"):
         (warning,) = [warning for warning in manifest["warnings"] if column in warning]
-        assert "released with an offset per person, which is no anonymity" in warning
+        assert "released with an offset per person, which is not anonymity" in warning
     found = hospital.execute("""
         SELECT p.id, date_diff('day', DATE '1990-01-01', p.born) - s.patient, date_diff('day', s.seen, v.seen),
                date_part('hour', v.seen)
@@ -149,7 +149,7 @@ def test_dates_are_shifted_by_the_same_days_for_a_person(hospital: Any) -> None:
         anonymize_database(shifting, connection=hospital)
     shifting["tables"]["patients"]["shift"] = ["name"]
     shifting["tables"]["patients"]["identifiers"] = []
-    with pytest.raises(SpecError, match=r"patients\.name is in `shift`, but is no date"):
+    with pytest.raises(SpecError, match=r"patients\.name is in `shift`, but is not a date"):
         anonymize_database({**shifting, "into": {"schema": "other"}}, connection=hospital)
 
 

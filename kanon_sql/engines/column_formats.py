@@ -165,7 +165,7 @@ def _ages(name: str, types: Mapping[str, str], ways: Mapping[str, Conversion], r
     ages = {column: own.age_at for column, own in reading.columns.items() if own.age_at}
     for column, at in ages.items():
         if at not in types or at == column:
-            raise SpecError(f"the age of {column!r} is that at {at!r}, which is no other column of {name}; name one")
+            raise SpecError(f"the age of {column!r} is that at {at!r}, which is not another column of {name}; name one")
         if at in ages:
             raise SpecError(f"the age of {column!r} is that at {at!r}, which is an age; name a column of dates")
         for dates in (column, at):

@@ -346,7 +346,7 @@ def _warnings(engine: Engine, spec: LinkedSpec, copies: Mapping[str, TableCopy])
             )
         if shifted := spec.tables[copy.link.name].shift:
             warnings.append(
-                f"{copy.link.name}: {', '.join(shifted)} released with an offset per person, which is no anonymity; "
+                f"{copy.link.name}: {', '.join(shifted)} released with an offset per person, which is not anonymity; "
                 "anyone with one date of a person can compute their other dates"
             )
         if copy.roles.kept:

@@ -88,7 +88,7 @@ class Writer:
     def _shifted(self, table: CodedTable, name: str) -> ShiftedColumn:
         found = table.copy.source.column(name)
         if found is None or found.kind not in _DATES:
-            raise SpecError(f"{table.copy.link.name}.{name} is in `shift`, but is no date; convert it in a view")
+            raise SpecError(f"{table.copy.link.name}.{name} is in `shift`, but is not a date; convert it in a view")
         return ShiftedColumn(table.copy.columns[name], found.kind == "date")
 
     def _keys(self, table: CodedTable) -> Relation:

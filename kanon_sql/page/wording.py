@@ -153,8 +153,8 @@ def in_page_words(text: str) -> str:
     'no combination of levels meets the privacy model; raise “Maximum suppression” under Search, or lower k'
     >>> in_page_words("line 19 has no date as %d.%m.%Y, as all others are")
     'line 19 has no date as dd.mm.yyyy, as all others are'
-    >>> in_page_words("quasi_identifiers.age.hierarchy.ranges: 7 is no multiple of 5")
-    "column 'age', hierarchy: ranges: 7 is no multiple of 5"
+    >>> in_page_words("quasi_identifiers.age.hierarchy.ranges: 7 is not a multiple of 5")
+    "column 'age', hierarchy: ranges: 7 is not a multiple of 5"
     >>> in_page_words("`encoding`, `date_format` and `decimal` change that")
     '“Text encoding”, “Date format” and “Decimal mark” under Open change that'
     >>> in_page_words("together with 'my class', classes of fewer than 5; label `*`")

@@ -222,7 +222,7 @@ def _unreadable(number: int, line: str) -> Entry:
 
 def _check_columns(table: Table, name: str) -> None:
     if [column.name for column in table.columns] != [field.name for field in fields(Entry)]:
-        raise TargetError(f"the {table.form} {name} is no audit trail; name another with `audit` in the spec")
+        raise TargetError(f"the {table.form} {name} is not an audit trail; name another with `audit` in the spec")
 
 
 def problems(entries: Sequence[Entry]) -> list[tuple[int, str]]:

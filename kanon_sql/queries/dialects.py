@@ -20,7 +20,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 
 _EXECUTED = ("duckdb", "postgres")
 PRINTED = ("snowflake", "bigquery", "databricks", "spark", "redshift", "trino", "athena", "clickhouse")
-_NO_BOOLEANS = "a condition is no value there"
+_NO_BOOLEANS = "a condition is not a value there"
 _REFUSED = {
     "tsql": f"its texts are equal whatever their trailing blanks and, mostly, their case, and {_NO_BOOLEANS}",
     "fabric": f"its texts are equal whatever their trailing blanks, and {_NO_BOOLEANS}",
@@ -38,7 +38,7 @@ def check_dialect(dialect: str) -> None:
     >>> check_dialect("tsql")
     Traceback (most recent call last):
     kanon_sql.errors.SpecError: a release cannot be printed for tsql: its texts are equal whatever their trailing \
-blanks and, mostly, their case, and a condition is no value there; choose one of duckdb, postgres, snowflake, \
+blanks and, mostly, their case, and a condition is not a value there; choose one of duckdb, postgres, snowflake, \
 bigquery, databricks, spark, redshift, trino, athena, clickhouse
     """
     if dialect not in DIALECTS:

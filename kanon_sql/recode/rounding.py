@@ -1,4 +1,4 @@
-"""The bounds that a class shows: its smallest and largest value, rounded outward so that they are no person's values.
+"""The bounds that a class shows: its smallest and largest value, rounded outward, so as not to be values of people.
 
 They are rounded to the boundaries of a hierarchy that has any: the first width of `ranges`, the first unit of `dates`,
 the leaves of a file. Otherwise to a step: 1, 2 or 5 times a power of ten, or a unit of the clock or calendar.

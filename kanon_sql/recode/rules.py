@@ -49,7 +49,7 @@ def from_hierarchy(hierarchy: Hierarchy) -> RulesByLevel:
 
 
 def _rules_of(hierarchy: Hierarchy, level: int) -> tuple[ReplacementRule, ...]:
-    # A label that the top has too hides the value as much as `*` does, which is no rule's to do; NULL stays NULL.
+    # A label that the top has too hides the value as much as `*` does, which rules must not do; NULL stays NULL.
     hidden = {STAR, None, *hierarchy.distinct_labels(hierarchy.height)}
     values: dict[str, list[Any]] = {}
     for value, label in zip(hierarchy.values, hierarchy.labels(level), strict=False):

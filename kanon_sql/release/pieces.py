@@ -63,7 +63,7 @@ def companion_file(target: Path, stem: str) -> Path:
 
 
 def private_file(target: Path, stem: str) -> Path:
-    """The place of a companion of a file that is for its owner alone. Its ending is no data file's.
+    """The place of a companion of a file that is for its owner alone. Its ending is not that of a data file.
 
     >>> private_file(Path("anon.parquet"), "people").as_posix()
     '.kanon/anon.parquet.people'

@@ -81,7 +81,7 @@ def _read(path: Path, key: str, envelope: Any) -> Attested:
             raise ValueError(found)
         return Attested(key, subject["name"], subject["digest"]["sha256"], statement["predicate"]["manifest"])
     except (ValueError, KeyError, TypeError):
-        raise SpecError(f"{path} is signed, but is no statement about a release by kanon_sql") from None
+        raise SpecError(f"{path} is signed, but is not a statement about a release by kanon_sql") from None
 
 
 def _content(path: Path) -> bytes:

@@ -39,7 +39,7 @@ class ColumnReading:
 
     @property
     def age_at(self) -> str | None:
-        """The column of dates at which a column of dates of birth is an age; None if it is no age."""
+        """The column of dates at which a column of dates of birth is an age; None if it is not an age."""
         return age_at(self.type)
 
 

@@ -46,8 +46,8 @@ class LinkedTable(Model):
     )
     keep: Columns = spec_key("Other columns to release unchanged.", (), takes="a list of columns")
     shift: Columns = spec_key(
-        "Dates to release with a random offset of the person, the same for all of their dates in all tables. One who "
-        "knows one of the dates knows all: it is no anonymity by itself.",
+        "Dates to release with a random offset of the person, the same for all of their dates in all tables. Anyone "
+        "with one of the dates can compute the others: this alone is not anonymization.",
         (),
         takes="a list of columns with dates",
     )

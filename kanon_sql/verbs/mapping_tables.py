@@ -49,8 +49,8 @@ def _check(source: Source, dialects: Sequence[str]) -> None:
         )
     if source.files or len(source.table.relation.parts) < 2 or source.table.relation.parts[0] == "temp":
         raise SpecError(
-            "the mapping tables are created next to the source's table, and the source is no table of a database; name "
-            "its `database`, or use `mappings='seed'`"
+            "the mapping tables are created next to the source's table, and the source is not a table of a database; "
+            "name its `database`, or use `mappings='seed'`"
         )
 
 
