@@ -20,7 +20,7 @@ import duckdb
 
 from kanon_sql import anonymize, anonymize_database, run_database, suggest_database, verify_database
 
-MEMORY = "4GB"
+MEMORY = "3GB"
 VISITS, DIAGNOSES = 10, 30  # per person
 PATIENTS = {
     "birth_year": {"hierarchy": {"ranges": [5, 10, 20, 40]}},

@@ -15,6 +15,7 @@ from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_keys
 from kanon_sql.cli.output import err, grid, out, print_json, verified, warn, watching
 from kanon_sql.errors import DifferencingError, InfeasibleError, VerificationError
+from kanon_sql.report.numbers import counted
 from kanon_sql.spec import check_values
 from kanon_sql.verbs.attack_database import attack_database, risk_database
 from kanon_sql.verbs.database import anonymize_database, known_rows, verify_database
@@ -60,6 +61,7 @@ def release(spec: Path, as_json: bool | None, **overrides: Any) -> None:
         print_json(released.to_json())
     else:
         _show(released.manifest)
+        _show_targets(released.manifest)
     warn(released.manifest["warnings"])
 
 
@@ -84,6 +86,8 @@ def run(spec: Path, dry_run: bool | None, as_json: bool | None, **overrides: Any
     if done.release:
         _show(done.release.manifest)
         _show_waiting(done.release.manifest)
+        if not dry_run:
+            _show_targets(done.release.manifest)
         warn(done.release.manifest["warnings"])
 
 
@@ -135,10 +139,18 @@ def _show(manifest: dict[str, Any]) -> None:
             out.print(f"Dropped from {escape(name)}, since they have no role: {escape(', '.join(found['dropped']))}.")
     _show_findings(manifest["privacy"])
     _show_values(manifest["sensitive"])
-    proven = "proven optimal" if manifest["proven_optimal"] else f"no node is better than {manifest['lower_bound']:.4f}"
-    out.print(f"Loss {manifest['score']:.4f} ({proven}), {manifest['nodes_checked']:,} nodes checked.")
+    proof = "proven optimal" if manifest["proven_optimal"] else f"no node is better than {manifest['lower_bound']:.4f}"
+    if manifest.get("node_kept"):
+        proof = "at the node of the last release"
+    out.print(f"Loss {manifest['score']:.4f} ({proof}), {counted(manifest['nodes_checked'], 'nodes')} checked.")
+
+
+def _show_targets(manifest: dict[str, Any]) -> None:
+    """Print what was verified, and where the tables are."""
     targets = ", ".join(found["target"] for found in manifest["tables"].values())
     people = f"{manifest['released_people']:,} of {manifest['people']:,} people"
+    if "waiting" in manifest:  # some of those released can have left the source
+        people = f"{manifest['released_people']:,} people, with {manifest['people']:,} in the source"
     out.print(verified(f"({manifest['k']}, {manifest['m']})-anonymity of {people}", targets, "the released tables"))
 
 

@@ -100,6 +100,7 @@ _WAITING_ROWS = closed(
 _RUN_MANIFEST: Keys = {
     **DATABASE,
     "number": (COUNT, "The number of the release, from 1."),
+    "node_kept": (FLAG, "Whether the node is that of the last release, so that no other one was tested."),
     "waiting": (
         closed(
             {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +175,8 @@ def _kept_or_found(
         node = tuple(level for of_table in levels.values() for level in of_table.values())
         within = all(low <= level <= top for low, level, top in zip(lattice.bottom, node, lattice.top, strict=True))
         if within and judge.verdict(node).left_out is not None:
-            return _search(judge, spec, observer, Lattice(node, node))
+            outcome = _search(judge, spec, observer, Lattice(node, node))
+            return replace(outcome, found_by="kept", lower_bound=0.0)  # no other node was tested
     if levels and spec.node == "keep":
         raise InfeasibleError("the node of the last release is no longer safe; use `node: keep_else_search`")
     return _search(judge, spec, observer, lattice)

@@ -145,7 +145,13 @@ def _run(engine: Engine, spec: LinkedSpec, links: Sequence[Link], observer: Obse
     node = last.manifest["node"] if last and spec.node != "search" else None
     released = release_to(engine, spec, links, targets, observer, history, node)
     manifest = manifest_of(spec, released, time.monotonic() - started)
-    manifest |= {"number": history.number, "waiting": _waiting(released, spec), "compared": list(released.compared)}
+    manifest |= {
+        "number": history.number,
+        "node_kept": released.outcome.found_by == "kept",
+        "waiting": _waiting(released, spec),
+        "compared": list(released.compared),
+        "warnings": [*released.warnings, *_without_keys(links)],
+    }
     with Scratch(engine, "counted") as scratch:
         for name, target in targets.items():  # rows that wait are released as they were, or not yet
             manifest["tables"][name]["released_rows"] = scratch.count(target)
@@ -230,6 +236,16 @@ def _waiting(released: LinkedRelease, spec: LinkedSpec) -> dict[str, Any]:
     none = {"people": 0, "to_appear": 0, "to_leave": 0, "to_change": 0}
     tables = {name: dict(waiting.counts.get(name, none)) for name in spec.tables}
     return {"people": waiting.people, "changed_rows": waiting.moving, "tables": tables}
+
+
+def _without_keys(links: Sequence[Link]) -> list[str]:
+    """Warnings about tables whose rows cannot be recognized after a change."""
+    return [
+        f"{link.name}: no key identifies its rows, so that a changed row is compared as one that leaves and one that "
+        "arrives; name its key as `own` in `keys`"
+        for link in links
+        if link.own_key is None
+    ]
 
 
 def _check_waiting(manifest: Mapping[str, Any], spec: LinkedSpec) -> None:
