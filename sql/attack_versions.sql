@@ -163,7 +163,7 @@ SELECT c.value, c.text FROM $codes AS c ORDER BY c.code;
 SELECT MIN(p.row_id) AS target, $columns, COUNT(*) AS n FROM $people AS p GROUP BY $columns;
 
 -- name: members
--- Treat all people with the same known values as one target, if there is no unit column.
+-- Treat all people with the same known values as one target, without a unit column.
 -- columns: target, person, n (people)
 SELECT t.target, t.target AS person, t.n FROM $tuples AS t;
 

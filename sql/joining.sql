@@ -55,7 +55,7 @@ UNION ALL
 SELECT p.pair AS class, $columns FROM $pairs AS p INNER JOIN $members AS m ON m.class = p.target;
 
 -- name: chosen
--- Choose, for every unsafe class, the nearest class with which it is safe, or the nearest of all if there is none.
+-- Choose, for every unsafe class, the nearest class with which it is safe, or the nearest of all if none is safe.
 -- engines: duckdb
 SELECT p.class AS class, ARG_MIN(p.target, ROW(NOT u.class IS NULL, p.place)) AS target
 FROM $pairs AS p

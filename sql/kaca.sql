@@ -134,7 +134,7 @@ FROM (
 WHERE place <= $most;
 
 -- name: chosen
--- Choose, for every class, the nearest one with which it is safe, or the nearest of all if there is none.
+-- Choose, for every class, the nearest one with which it is safe, or the nearest of all if none is safe.
 SELECT
   p.class,
   ARG_MIN(p.target, ROW(NOT u.class IS NULL, p.place)) AS target,

@@ -374,7 +374,7 @@ GROUP BY m.next_class, m.class, m.attribute, m.part, h.split, h.kept;
 
 -- name: places
 -- Place the values of one attribute that occur on a line; values without a number lie two ranges beyond its ends.
--- columns: attribute, code, position, number (NULL if the attribute is not ordered), range (of the numbers that occur; 1 if there is only one), most (the loss of all leaves, in positions), weight
+-- columns: attribute, code, position, number (NULL if the attribute is not ordered), range (of the numbers that occur; 1 if only one occurs), most (the loss of all leaves, in positions), weight
 SELECT
   $attribute AS attribute, code, position,
   CASE
@@ -401,7 +401,7 @@ FROM (
 
 -- name: scales
 -- Return the figures of attributes that are equal for all their values.
--- columns: attribute, range (of the numbers that occur; 1 if there is only one), most (the loss of all leaves, in positions), weight
+-- columns: attribute, range (of the numbers that occur; 1 if only one occurs), most (the loss of all leaves, in positions), weight
 SELECT attribute, MIN(range) AS range, MIN(most) AS most, MIN(weight) AS weight FROM $places GROUP BY attribute;
 
 -- name: nodes

@@ -2,7 +2,7 @@
 
 -- name: classes
 -- Count the rows of every class of a node, and its size in rows or people.
--- columns: the levels, n (rows), size (rows, or people if there is a unit)
+-- columns: the levels, n (rows), size (rows, or people with a unit)
 SELECT $levels, SUM(f.n) AS n, $size AS size FROM $frequency_set AS f GROUP BY $levels;
 
 -- name: label_sizes

@@ -26,10 +26,10 @@ _FINDING = closed(
     {
         "known_rows": _COMBINED,
         "required": (COUNT, "The number of people that must share a combination: k."),
-        "achieved": (or_null(COUNT), "The fewest people that share one; null if there is none."),
+        "achieved": (or_null(COUNT), "The fewest people that share one; null without combinations."),
         "combinations": (COUNT, "The combinations that occur."),
-        "rare_combinations": (COUNT, "Those that fewer than k people share."),
-        "satisfied": (FLAG, "Whether there is no rare combination."),
+        "rare_combinations": (COUNT, "The combinations that fewer than k people share."),
+        "satisfied": (FLAG, "Whether no combination is rare."),
     }
 )
 _VALUE_FINDING = closed(
@@ -41,7 +41,7 @@ _VALUE_FINDING = closed(
         "achieved": (or_null(NUMBER), "The worst combination's figure; null if none of its people has a value."),
         "combinations": (COUNT, "The combinations that occur."),
         "unsafe_combinations": (COUNT, "Those whose people's values violate the model."),
-        "satisfied": (FLAG, "Whether there is no such combination."),
+        "satisfied": (FLAG, "Whether no combination violates the model."),
     }
 )
 _TABLE = closed(
@@ -170,7 +170,7 @@ _EXPOSED: Keys = {
     "known_rows": _COMBINED,
     "people": (COUNT, "The people."),
     "singled_out": (COUNT, "Those whom the right rows single out."),
-    "below_k": (COUNT, "Those who share a combination with fewer than k people."),
+    "below_k": (COUNT, "The people who share a combination with fewer than k people."),
     "highest_risk": (or_null(SHARE), "1 / the fewest people who share a combination; null without people."),
     "mean_risk": (or_null(SHARE), "The mean of the people's highest risks; null without people."),
 }

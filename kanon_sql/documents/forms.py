@@ -76,7 +76,7 @@ NAMES = (SPEC, *VERSIONS)
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """The schema of a form; SpecError if there is no such form."""
+    """The schema of a form; SpecError for an unknown form."""
     if name == SPEC:
         from kanon_sql.spec import schema
 

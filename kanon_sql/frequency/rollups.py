@@ -66,7 +66,7 @@ class Rollups:
         return smallest
 
     def _request(self, levels: Node, in_use: Sequence[Node]) -> None:
-        """Count the request for a roll-up, and create it if that pays off and there is space."""
+        """Count the request for a roll-up, and create it if that pays off and space is left."""
         below = self._below(levels)
         if below == levels or self._rows_of(below) < _WORTH_ROWS:
             return

@@ -401,7 +401,7 @@ def open_source(source: Any, session: Session, connection: Any = None, target: T
 
 
 def _engine_for_memory(session: Session, target: Target | None) -> FileEngine:
-    """The engine for data in memory: that of the target's database, if there is one."""
+    """The engine for data in memory: that of the target's database, if any."""
     if not (session.database and target and target.table):
         return embedded(session.limits)
     engine = open_engine(session, create=True)

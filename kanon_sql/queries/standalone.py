@@ -85,7 +85,7 @@ class _Printed:
         return within_limit(query, CLASS, rows, rows, release.limit, self.dialect, no_class)
 
     def _own(self) -> list[exp.Expr]:
-        """The condition that a numbered row is not one of the population, if there is one."""
+        """The condition that a numbered row is not one of the population, if any."""
         own = exp.EQ(this=exp.column("n", NUMBERED), expression=exp.Literal.number(1))
         return [] if self.release.population is None else [own]
 

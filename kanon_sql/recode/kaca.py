@@ -110,7 +110,7 @@ class _KacaRun:
             if not self.sensitive:  # nothing else has to be cut in the end
                 clock = self.task.clock.part(_NEARLY_ALL * (self.task.clock.limit or 0))
             rounds, left = self._merge_groups(clock)
-        if not left:  # otherwise there is no time
+        if not left:  # otherwise no time remains
             rounds = self._merge_rounds(clock, most, rounds)
         if self.pieces > 1:
             self._open_pieces()
@@ -406,7 +406,7 @@ class _KacaRun:
 def _costs(task: Task) -> dict[str, int]:
     """The cost of rising above every code column: the step's distance times the weight, as a whole number.
 
-    The first column is the piece of the table, which merges never leave, so that there is always a column.
+    The first column is the piece of the table, which merges never leave, so that a column always exists.
     """
     costs, unit = {_PIECE: 0}, _unit(task.weights)
     for attribute, weight, distances in zip(

@@ -23,7 +23,7 @@ Recode = Callable[[Task], Local]
 
 
 def recode_what_can_be(recode: Recode, task: Task) -> Local:
-    """Recode all rows, or those that the best node keeps; InfeasibleError if there is no such node."""
+    """Recode all rows, or those that the best node keeps; InfeasibleError without such a node."""
     try:
         return recode(task)
     except InfeasibleError as error:

@@ -94,7 +94,7 @@ def cut(task: Task, tuples: Relation, rows: int, within: str | None = None) -> R
 
 
 def time_to_cut(task: Task) -> float | None:
-    """The second of the task's clock at which other work must end so that there is time to `cut`; None for no limit."""
+    """The second of the task's clock at which other work must end to leave time to `cut`; None for no limit."""
     if task.clock.limit is None:
         return None
     left, cells = task.clock.limit - task.clock.seconds, task.frequency_set.tuples * len(task.frequency_set.attributes)

@@ -165,7 +165,7 @@ def _by_leaves(order: Order) -> Ends | None:
 
 
 class _Numbers:
-    """The axis of a numeric column: its unit (0 where there is none), its type's limits, its step."""
+    """The axis of a numeric column: its unit (0 if it has none), its type's limits, its step."""
 
     def __init__(self, column: Column, values: Sequence[Value]) -> None:
         scale = re.search(r",\s*(\d+)\)", column.type)

@@ -94,7 +94,7 @@ class Clock:
         return self.ended != "complete"
 
     def better(self) -> None:
-        """Note that there is a first or a better release; a part of the work does not end by patience."""
+        """Note a first or a better release; a part of the work does not end by patience."""
         self._better_at = self.seconds
 
     def tell(self, number: int, classes: int, left: int | None = None) -> None:

@@ -113,7 +113,7 @@ class Kinds:
     """The kinds of the classes of a relation: by size, and by the values of one sensitive column after another.
 
     A kind is one row per value: `_kind`, the value, `n` (the rows with it, or the people), `_rows`, `_people` (of the
-    class, if there is a unit), and `_weight`, the number of classes of this kind.
+    class, with a unit), and `_weight`, the number of classes of this kind.
     """
 
     def __init__(self, tables: Scratch, cells: Cells) -> None:
@@ -170,7 +170,7 @@ class Kinds:
         return sorted((int(size), int(rows), int(classes)) for size, rows, classes in rows)
 
     def _grain(self, stem: str, *columns: str) -> Relation:
-        """The rows by the quasi-identifiers, these columns, and the unit if there is one."""
+        """The rows by the quasi-identifiers, these columns, and the unit if any."""
         kept = [name for name in self._cells.columns if name in columns or name == UNIT]
         if kept == list(self._cells.columns):
             return self._cells.relation

@@ -259,7 +259,7 @@ def write_file(engine: Engine, piece: Piece, file: Path, written_as: str, escape
 
 
 def read_back(reader: FileEngine, files: Mapping[str, Path], formats: Mapping[str, str]) -> dict[str, Relation]:
-    """The files as a reader sees them; several are loaded into tables, since there is only one view for files."""
+    """The files as a reader sees them; several are loaded into tables, since only one view for files exists."""
     if len(files) == 1:
         return {name: reader.read_written(file, formats[name]) for name, file in files.items()}
     staged = {name: queries.scratch(f"kanon_staged_{name}") for name in files}

@@ -62,7 +62,7 @@ class LinkedTable(Model):
 
     @property
     def own_key(self) -> str | None:
-        """The column that identifies the rows of this table, if there is one."""
+        """The column that identifies the rows of this table, if any."""
         return next((column for column, refers_to in self.keys.items() if refers_to == OWN), None)
 
     @property
@@ -189,7 +189,7 @@ class LinkedSpec(Places):
             yield table, name.removeprefix(f"{table}."), settings
 
     def sensitive_of(self, table: str) -> list[str]:
-        """The sensitive columns of a table: those that it names, and those with a model."""
+        """The sensitive columns of a table: the named ones, and the ones with a model."""
         with_model = (column for other, column, _ in self.requirements if other == table)
         return list(dict.fromkeys([*self.tables[table].sensitive, *with_model]))
 

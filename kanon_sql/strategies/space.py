@@ -99,7 +99,7 @@ class Space:
     evaluations: int | None = None
     """Maximum number of nodes for a strategy with random choices; None for its own default."""
     candidate: Callable[[float], Node | None] = lambda _: None
-    """A node not ruled out whose lower bound is below a limit and the best; None proves that there is none."""
+    """A node not ruled out whose lower bound is below a limit and the best; None proves that no such node exists."""
     group: Callable[..., Any] | None = None
     """Attributes to search as a `Group`, see `Groups.merged`; None if the privacy model is not monotone."""
     counted: Callable[[Sequence[int]], TuplesInMemory | None] = lambda _: None

@@ -1,4 +1,4 @@
-"""The suggestion for a column: a recipe of a spec, or the levels of its values if there is no recipe, and why."""
+"""The suggestion for a column: a recipe of a spec, or the levels of its values without a recipe, and why."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def _smoothed(rows: Counts, counts: Counts) -> Counts:
 def _closest(weights: Counts, profiles: Counts) -> tuple[int, int]:
     """The pair whose merging loses least: its rows times the Jensen-Shannon divergence, summed over all columns.
 
-    Of equal pairs, the rarer one is chosen, so that rare categories are merged if there is no other column.
+    Of equal pairs, the rarer one is chosen, so that rare categories are merged even without another column.
     """
     costs = np.full((len(weights), len(weights)), np.inf)
     entropies = weights * _entropy(profiles)

@@ -87,7 +87,7 @@ def _named(keys: Keys, unit: str) -> KeyedTable:
 
 
 def _most_likely(keys: Keys) -> tuple[KeyedTable, str]:
-    """The table with a key that most tables lead to, first those that are called like tables of people."""
+    """The table with a key that most tables lead to, first tables called like people."""
     filled = [table for table in keys.tables.values() if table.rows]
     able = [table for table in filled if table.key]
     if not able:

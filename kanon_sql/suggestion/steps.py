@@ -161,7 +161,7 @@ def _after(numbers: Counted, mode: Decimal) -> Decimal:
 
 
 def _at_quantiles(numbers: Counted, labels: int, among: Sequence[Decimal] | None) -> Iterator[Decimal]:
-    """Round edges near the quantiles for a number of labels, among the edges of the level below if there is one."""
+    """Round edges near the quantiles for a number of labels, among the edges of the level below, if any."""
     for part in range(1, labels):
         exact = quantile(numbers, part / labels)
         if among is None:

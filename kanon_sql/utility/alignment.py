@@ -19,7 +19,7 @@ from kanon_sql.utility.sides import Codes, Sides
 class Drawn:
     """Rows drawn from a source with a seed: their codes, and the codes of their possible released versions.
 
-    `has_released`: whether there is one; otherwise the row is suppressed.
+    `has_released`: whether one exists; otherwise the row is suppressed.
     """
 
     exact: Int64s

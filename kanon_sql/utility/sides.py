@@ -68,7 +68,7 @@ class Sides:
 
     def combined(self, subsets: Sequence[Subset]) -> Combined:
         """Count the combinations of codes of some sets of up to three columns in both tables."""
-        subsets = subsets or [()]  # of no column, so that there is something to count
+        subsets = subsets or [()]  # of no column, so that a count is possible
         return Combined(subsets, *(self._combined(f"combined_{coded.name}", subsets, coded) for coded in self._both))
 
     @property

@@ -116,7 +116,7 @@ def _names(strategies: Iterable[str | Callable[..., Any]] | None) -> list[str]:
 
 @dataclass(frozen=True)
 class _StrategyRun:
-    """One strategy's result for one k, with the k-minimal nodes that it proved; or why there is none."""
+    """One strategy's result for one k, with the k-minimal nodes that it proved; or why it has none."""
 
     strategy: str
     k: int = 0

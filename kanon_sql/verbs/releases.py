@@ -48,7 +48,7 @@ class Releases(Result):
         return self.entries[-1].checksum if self.entries else FIRST
 
     def manifest(self, number: int) -> dict[str, Any]:
-        """The manifest of a row; SpecError if there is no such row, SourceError if it cannot be read."""
+        """The manifest of a row; SpecError for a missing row, SourceError if it cannot be read."""
         entry = next((entry for entry in self.entries if entry.number == number), None)
         if entry is None:
             raise SpecError(f"{self.name} has no row {number}; it has {len(self.entries):,} rows")

@@ -55,7 +55,7 @@ class Risks(Result):
 
     @property
     def last(self) -> TableRisk:
-        """The table to be shared: the release, or the source if there is no release."""
+        """The table to be shared: the release, or the source without a release."""
         return self.release or self.source
 
     @property
