@@ -118,6 +118,10 @@ SELECT COUNT(*) AS rows FROM $control AS c WHERE c.key IN (SELECT p.key FROM $pe
 -- Copy the columns of a table that the attack reads, with the rows numbered in reading order.
 SELECT ROW_NUMBER() OVER () AS row_id, CAST($texts AS TEXT), $natives FROM $source AS s;
 
+-- name: read_columns
+-- Read the same columns without numbers: Spark would number all rows in a single task, so they are numbered on arrival.
+SELECT CAST($texts AS TEXT), $natives FROM $source AS s;
+
 -- name: ranged
 -- Show two bounds as the range between them, or as `*` (any value) if a bound is NULL.
 -- engines: duckdb

@@ -43,7 +43,9 @@ FROM (
 -- name: kept_sample
 -- Number the first rows of the source and sample them at a fixed interval; values that cannot be sorted are read as text.
 SELECT numbered.row_id, $natives, CAST($texts AS TEXT)
-FROM (SELECT ROW_NUMBER() OVER () AS row_id, $columns FROM $source AS s LIMIT $most) AS numbered
+FROM (
+  SELECT ROW_NUMBER() OVER () AS row_id, $natives, $texts FROM (SELECT $columns FROM $source AS s LIMIT $most) AS first
+) AS numbered
 WHERE MOD(numbered.row_id, $stride) = 0;
 
 -- name: kept_cells

@@ -12,7 +12,7 @@ from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import Source
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 from kanon_sql.release.large import LARGE, text_columns, text_types
 
 OTHER = "other"
@@ -53,18 +53,14 @@ def copied(
         check_columns(role, kinds, needed, every=is_release or bool(location))
     texts = [name for names in shown.values() for name in names] if is_release and not location else []
     columns = {name: plain[name] for name in kinds}
-    query = queries.text(
-        "attack_linkage/copied",
-        source.engine.dialect,
-        source=source.table.relation,
-        texts={columns[name]: name for name in texts},
-        natives={copied_as: name for name, copied_as in columns.items() if name not in texts},
-    )
+    shown_texts = {columns[name]: name for name in texts}
+    natives = {copied_as: name for name, copied_as in columns.items() if name not in texts}
     stem = role.replace(" ", "_")
     if stored:
-        relation = tables.receive(stem, source.engine, query, "attack_linkage/copied")
+        relation = numbered_rows(tables, stem, source, shown_texts, natives)
     else:
-        relation = tables.view(stem, query)
+        holes: dict[str, Hole] = {"source": source.table.relation, "texts": shown_texts, "natives": natives}
+        relation = tables.view(stem, queries.text("attack_linkage/copied", source.engine.dialect, **holes))
     for name, names in shown.items():
         if is_release and len(names) > 1:
             low, high = (columns.pop(bound) for bound in names)
@@ -87,6 +83,26 @@ def copied(
         is_release,
         is_half,
     )
+
+
+def numbered_rows(
+    tables: Scratch, stem: str, source: Source, texts: Mapping[str, str], natives: Mapping[str, str]
+) -> Relation:
+    """A copy of columns with numbered rows: `texts` as text, `natives` unchanged; plain names -> names in the source.
+
+    Spark would number all rows in a single task, so they are numbered after they have arrived.
+    """
+    dialect = source.engine.dialect
+    holes: dict[str, Hole] = {"source": source.table.relation, "texts": texts, "natives": natives}
+    if dialect != "spark":
+        query = queries.text("attack_linkage/copied", dialect, **holes)
+        return tables.receive(stem, source.engine, query, "attack_linkage/copied")
+    query = queries.text("attack_linkage/read_columns", dialect, **holes)
+    read = tables.receive(f"{stem}_read", source.engine, query, "attack_linkage/read_columns")
+    names = {name: name for name in (*texts, *natives)}
+    numbered = tables.create(stem, "attack_linkage/copied", source=read, texts={}, natives=names)
+    tables.drop(read)
+    return numbered
 
 
 def in_same_engine(tables: Scratch, role: str, source: Source) -> Source | None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 
-from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.measure.copied import numbered_rows
 from kanon_sql.measure.tables import known_hierarchy, shown_columns
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import Source
@@ -125,14 +125,7 @@ class UtilityMeasurement:
         }
         for plain, names in bounds.items():
             texts |= {f"{plain}_{place}": name for place, name in enumerate(names)}
-        query = queries.text(
-            "attack_linkage/copied",
-            source.engine.dialect,
-            source=source.table.relation,
-            texts=texts,
-            natives={},
-        )
-        copied = self.tables.receive(side, source.engine, query, "attack_linkage/copied")
+        copied = numbered_rows(self.tables, side, source, texts, {})
         for plain in bounds:
             copied = self.tables.create(
                 f"{side}_{plain}",

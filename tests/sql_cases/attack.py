@@ -695,6 +695,13 @@ CASES = [
         {"People": ({"Age": "INTEGER", 'a "zip"': "VARCHAR"}, [(40, "x"), (None, None)])},
     ),
     Case(
+        "attack_linkage/read_columns",
+        {"source": Relation("People"), "texts": {"c0": "Age"}, "natives": {"c1": 'a "zip"'}},
+        ["c0", "c1"],
+        [("40", "x"), (None, None)],
+        {"People": ({"Age": "INTEGER", 'a "zip"': "VARCHAR"}, [(40, "x"), (None, None)])},
+    ),
+    Case(
         "attack_linkage/ranged",
         {"copied": _RELEASE, "low": {"c2": "c0"}, "high": {"c2": "c1"}},
         ["row_id", "c0", "c1", "c2"],
