@@ -147,10 +147,10 @@ def test_a_column_that_identifies_only_in_combination_is_a_quasi_identifier(engi
     )
     assert set(suggested(profiled).values()) == {"quasi-identifier"}
     assert (
-        profiled.columns[0].reason == "together with 'b', 'c' and 'd', it raises the unique rows from 0.0 % to 100.0 %"
+        profiled.columns[0].reason == "together with 'b', 'c' and 'd', 100.0 % of the rows are unique; 0.0 % without it"
     )
     assert profiled.columns[1].reason == (
-        "together with 'c' and 'd', it raises the rows in classes smaller than 5 from 0.0 % to 100.0 %"
+        "together with 'c' and 'd', 100.0 % of the rows are in classes smaller than 5; 0.0 % without it"
     )
     assert {s.small_rows for s in profiled.sets if s.columns != ("b", "c", "d")} == {0}
     assert (profiled.together.unique_rows, profiled.together.small_share) == (1000, 1.0)

@@ -155,7 +155,8 @@ class DraftCounts:
         for level in range(hierarchy.height):
             people = self._people_of(attribute, level)
             frequent = {code for code, size in people.items() if size >= k}
-            rows = [row for row, code in enumerate(hierarchy.codes(level)) if code in frequent]
+            codes = zip(hierarchy.values, hierarchy.codes(level), strict=False)  # without starred values
+            rows = [row for row, (value, code) in enumerate(codes) if value is not None and code in frequent]
             if rows:
                 return ("",) * level + sample(hierarchy, rows)[level:]
         return ("",) * hierarchy.height + (STAR,)

@@ -178,7 +178,7 @@ class Sets:
         before = self._figures.get(Names(joined)) if joined else SetFigures(1, 0, 0, 0)
         if before:
             yield Gain(joined, before.small_rows, self._figures[names].small_rows)
-            yield Gain(joined, before.unique_rows, self._figures[names].unique_rows, "unique rows")
+            yield Gain(joined, before.unique_rows, self._figures[names].unique_rows, "unique")
 
     def _better(self, one: Gain, other: Gain) -> Gain:
         settled = len(one.joined) < len(other.joined) and noticeable(one.rows, self._rows)

@@ -173,7 +173,7 @@ class Gain:
     joined: tuple[str, ...]
     before: int
     after: int
-    of: str = f"rows in classes smaller than {SMALL_CLASS}"
+    of: str = f"in classes smaller than {SMALL_CLASS}"
 
     @property
     def rows(self) -> int:
@@ -184,7 +184,7 @@ class Gain:
         before, after = percent(self.before, rows), percent(self.after, rows)
         if not self.joined:
             return f"alone it puts {after} of the rows in classes smaller than {SMALL_CLASS}"
-        return f"together with {listed(self.joined)}, it raises the {self.of} from {before} to {after}"
+        return f"together with {listed(self.joined)}, {after} of the rows are {self.of}; {before} without it"
 
 
 def noticeable(gained: int, rows: int) -> bool:
