@@ -160,7 +160,7 @@ def by_k(rows: Sequence[Row], metric: str, k: int) -> str:
     text = (
         "On the left the information loss at each k, on the right the share of rows left out; the release's is darker."
     )
-    return picture("by-k", _WIDE, 188, "What other k would cost", text, parts)
+    return picture("by-k", _WIDE, 188, "The loss for other k", text, parts)
 
 
 def _of_k(rows: Sequence[Row], name: str, title: str, k: int, left: float, wide: float) -> list[Element]:

@@ -227,7 +227,7 @@ def _of_board(manifest: Mapping[str, Any], figures: Mapping[str, Any] | None) ->
         "promised": words.promised(manifest),
         "evidence": words.evidence(manifest),
         "left": words.left(manifest, figures),
-        "cost": words.cost(manifest),
+        "losses": words.losses(manifest),
         "verdict": decided(manifest, figures).to_dict(),
         "declared": words.declared(manifest),
         "measured": (measured := words.measured_risk(manifest, figures)),

@@ -403,7 +403,7 @@ def named(attack: str) -> str:
     return attack.replace("_", " ").replace("within classes", "within groups")
 
 
-def cost(manifest: Manifest) -> list[str]:
+def losses(manifest: Manifest) -> list[str]:
     """The loss of rows and detail."""
     rows = manifest["rows"]
     lost = manifest.get("suppressed_rows") or 0

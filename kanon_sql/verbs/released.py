@@ -312,7 +312,7 @@ class Release(Result):
             else:
                 optimal = "proven optimal" if manifest["proven_optimal"] else "not proven optimal"
                 proof = f"{optimal}, by {manifest['strategy']}"
-            lines.append(("cost", f"{manifest['metric']} {manifest['score']:.4f}, {proof}"))
+            lines.append(("score", f"{manifest['metric']} {manifest['score']:.4f}, {proof}"))
         if dropped := manifest["roles"].get("dropped"):
             lines.append(("dropped", f"no role: {', '.join(dropped)}; keep them with `keep`"))
         lines.append(("verified", "yes" if manifest["verified"] else "no"))
