@@ -38,17 +38,20 @@ def write_spec(more: str, database: str = "hospital.duckdb") -> None:
     Path("release.yml").write_text(SPEC.format(database=database) + more)
 
 
-@pytest.mark.parametrize("strategy", ["auto", "mondrian"])
-def test_an_attacker_who_follows_a_person_keeps_several_values(strategy: str) -> None:
-    write_spec(f"unit: pid\nstrategy: {strategy}\n")
+@pytest.mark.parametrize(("strategy", "where"), [("auto", "postgres"), ("auto", "duckdb"), ("mondrian", "duckdb")])
+def test_an_attacker_who_follows_a_person_keeps_several_values(
+    request: pytest.FixtureRequest, strategy: str, where: str
+) -> None:
+    database = "hospital.duckdb" if where == "duckdb" else str(request.getfixturevalue("postgres_dsn"))
+    write_spec(f"unit: pid\nstrategy: {strategy}\n", database)
     ward, nights, changed = Ward("values"), list[list[Row]](), 0
     for number in range(NIGHTS):
         if number:
             ward.night()
-        ward.write("hospital.duckdb")
+        ward.write(database)
         (done,) = kanon_sql.run("release.yml").releases
         assert done.release
-        nights.append(ask("hospital.duckdb", "SELECT CAST(age AS VARCHAR), zip, ill, pid FROM anon__people"))
+        nights.append(ask(database, "SELECT CAST(age AS VARCHAR), zip, ill, pid FROM anon__people"))
         changed += not done.same_rows
         if number:
             found = done.release.manifest["differencing"]["values"]["ill"]
