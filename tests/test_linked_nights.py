@@ -135,7 +135,7 @@ def test_the_check_is_not_that_which_chooses(hospital: Any, monkeypatch: pytest.
     run_database(spec(), connection=hospital)
     arrive(hospital, 3, 1)
     monkeypatch.setattr(Chooser, "choose", lambda *_: None)
-    with pytest.raises(DifferencingError, match="of a person and 0 of their rows"):
+    with pytest.raises(DifferencingError, match="main row and 0 other rows"):
         run_database(spec(), connection=hospital)
     assert released(hospital, "patients") == 60
     unlimited = run_database(spec(differencing_limit="unlimited"), connection=hospital)

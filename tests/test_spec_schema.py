@@ -14,9 +14,9 @@ import yaml
 from jsonschema import Draft202012Validator
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import CloakSpec, Spec, load_runs, loaded_to_read
+from kanon_sql.spec import CloakSpec, Spec, load_linked, load_runs, loaded_to_read
 from kanon_sql.spec.load import read
-from kanon_sql.spec.schema import schema
+from kanon_sql.spec.schema import database_schema, schema
 from support.command_line import kanon
 from support.specs import FULL, SMALL
 
@@ -227,3 +227,22 @@ def test_a_spec_is_checked_without_its_data(tmp_path: Path) -> None:
     other.write_text("source: t\nquasi_identifers: [age]\n")
     both = kanon("spec", "check", path, other, "--var", "K=9")
     assert (both.code, both.out.count("k = 9"), "other.yml: " in both.err) == (2, 2, True)
+
+
+def test_the_schema_of_several_tables_accepts_what_the_loader_accepts() -> None:
+    validator = Draft202012Validator(database_schema())
+    written = [yaml.safe_load(text) for text in written_in_pages() if re.search("^unit: {", text, re.MULTILINE)]
+    specs = [spec for spec in written if "tables" in spec and "privacy" in spec]
+    assert specs
+    short = {"unit": {"people": "id"}, "tables": {"people": {"quasi_identifiers": ["age"]}}, "privacy": {"k": 2}}
+    models = {"privacy": {"k": 2, "alpha_k": {"people.ill": 0.5}, "l_diversity": {"people.ill": {"l": 2}}}}
+    for spec in [*specs, short, short | models, short | {"memory_limit": "2GB", "node": "search", "into": None}]:
+        load_linked(spec)
+        assert [error.message for error in validator.iter_errors(as_json(spec))] == []
+    wrong = ({"m": 2}, {"privacy": {"k": 0}}, {"privacy": {"k": 2, "m": 9}}, {"into": {"table": "a"}}, {"unit": {}})
+    for change in (*wrong, {"tables": {"people": {"quasi": ["age"]}}}, {"memory_limit": "much"}):
+        assert not validator.is_valid(short | change)
+        with pytest.raises(SpecError):
+            load_linked(short | change)
+    printed = json.loads(kanon("spec", "schema", "--tables").out)
+    assert printed == database_schema()

@@ -12,7 +12,7 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, takes
 from kanon_sql.cli.output import out
 from kanon_sql.documents import json_schema
-from kanon_sql.documents.forms import NAMES
+from kanon_sql.documents.forms import DATABASE_SPEC, NAMES, SPEC
 from kanon_sql.errors import TargetError
 
 NAME = Argument("name", "What the schema describes.", choices=NAMES, default=...)
@@ -24,8 +24,9 @@ def schema(name: str, output: Path | None, overwrite: bool | None) -> None:
     """[bold]kanon schema risk[/bold]
 
     The schemas are closed: a key that they do not describe is an error. [bold]spec[/bold] is what a command reads,
-    [bold]manifest[/bold] describes a release, [bold]error[/bold] is what every command prints with --json if it fails,
-    and the others are named after their commands."""
+    [bold]database-spec[/bold] what [bold]kanon database[/bold] reads, [bold]manifest[/bold] describes a release,
+    [bold]error[/bold] is what every command prints with --json if it fails, and the others are named after their
+    commands."""
     write_schema(name, output, overwrite)
 
 
@@ -38,6 +39,6 @@ def write_schema(name: str, output: Path | None, overwrite: bool | None) -> bool
     if output.exists() and not overwrite:
         raise TargetError(f"{output} exists; use `overwrite` to replace it, or another name")
     output.write_text(f"{text}\n", encoding="utf-8")
-    if name != "spec":
+    if name not in (SPEC, DATABASE_SPEC):
         out.print(f"Written to {escape(str(output))}")
     return True

@@ -8,10 +8,11 @@ from pathlib import Path
 from rich.markup import escape
 
 from kanon_sql.cli import options as o
-from kanon_sql.cli.declare import Argument, takes
+from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.output import out
 from kanon_sql.cli.run import VAR
 from kanon_sql.cli.schema import OUTPUT, write_schema
+from kanon_sql.documents.forms import DATABASE_SPEC, SPEC
 from kanon_sql.errors import SpecError
 from kanon_sql.linked.links import links_of
 from kanon_sql.linked.sensitive import sensitive_columns
@@ -20,13 +21,16 @@ from kanon_sql.spec import LinkedSpec, ReleaseSpec, load_linked, load_to_check, 
 FILES = Argument("files", "Specs of one release, or of several under `releases`.", type=list[Path], default=...)
 
 
-@takes(OUTPUT, o.OVERWRITE)
-def print_schema(output: Path | None, overwrite: bool | None) -> None:
+TABLES = Option("tables", "The schema of specs of several tables, for kanon database.", type=bool)
+
+
+@takes(TABLES, OUTPUT, o.OVERWRITE)
+def print_schema(tables: bool | None, output: Path | None, overwrite: bool | None) -> None:
     """[bold]kanon spec schema --output spec.schema.json[/bold]
 
     An editor with a YAML language server then completes and checks a spec that begins with the line
     `# yaml-language-server: $schema=spec.schema.json`."""
-    if not write_schema("spec", output, overwrite):
+    if not write_schema(DATABASE_SPEC if tables else SPEC, output, overwrite):
         return
     out.print(f"{escape(str(output))}: begin a spec with the line")
     out.print(f"# yaml-language-server: $schema={escape(str(output))}", highlight=False)

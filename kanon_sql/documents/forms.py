@@ -11,7 +11,7 @@ from kanon_sql.documents.kinds import DIALECT, TEXT, Keys, closed
 from kanon_sql.documents.manifest import manifest_schema
 from kanon_sql.errors import SpecError
 
-SPEC = "spec"  # the form that is read, not printed
+SPEC, DATABASE_SPEC = "spec", "database-spec"  # the forms that are read, not printed
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ FORMS: Mapping[str, Form] = {
     ),
     "error": Form("An error.", "every command with `--json`", others.ERROR),
 }
-NAMES = (SPEC, *VERSIONS)
+NAMES = (SPEC, DATABASE_SPEC, *VERSIONS)
 
 
 def schema_of(name: str) -> dict[str, Any]:
@@ -81,6 +81,10 @@ def schema_of(name: str) -> dict[str, Any]:
         from kanon_sql.spec import schema
 
         return schema()
+    if name == DATABASE_SPEC:
+        from kanon_sql.spec.schema import database_schema
+
+        return database_schema()
     if name == "manifest":
         return manifest_schema()
     if name not in FORMS:

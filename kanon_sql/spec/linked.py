@@ -120,7 +120,9 @@ class LinkedSpec(Places):
     tables: Annotated[Mapping[Text, LinkedTable], AfterValidator(MappingProxyType)] = spec_key(
         "The tables to release, by name.", ..., takes="a mapping of tables", min_length=1, max_length=_MOST_TABLES
     )
-    hierarchies: LocalPath | None = spec_key("A folder with a file `<column>.csv` for each column without a recipe.")
+    hierarchies: LocalPath | None = spec_key(
+        "A folder with a file `<column>.csv` for each column without a recipe.", takes="the path of a folder"
+    )
     privacy: LinkedPrivacy = spec_key(
         "The privacy model, (k, m)-anonymity of people.", ..., takes="a mapping such as {k: 5, m: 2}", group=PRIVACY
     )

@@ -12,6 +12,7 @@ from kanon_sql.spec.algorithms import FLAT
 from kanon_sql.spec.choices import CloakMethod
 from kanon_sql.spec.cloaking import CloakSpec
 from kanon_sql.spec.fields import READING, Spec
+from kanon_sql.spec.linked import LinkedSpec
 from kanon_sql.spec.load import CLOAKING, GENERALIZING
 from kanon_sql.spec.pipeline import AUDIT, HISTORY, NodeReuse
 from kanon_sql.spec.privacy import SENSITIVE_MODELS
@@ -62,6 +63,21 @@ def schema() -> Schema:
     }
 
 
+def database_schema() -> Schema:
+    """The JSON Schema (2020-12) of the spec of several tables, for `kanon database`.
+
+    >>> sorted(database_schema()["$defs"]["LinkedTable"]["properties"])[:4]
+    ['identifiers', 'keep', 'keys', 'quasi_identifiers']
+    """
+    whole = _lenient(LinkedSpec.model_json_schema(by_alias=True), root="LinkedSpec")
+    return {
+        "$schema": _DIALECT,
+        "title": "A spec of kanon_sql for several tables",
+        **whole,
+        "description": "The people, the tables with their keys and columns, the privacy models, and the target.",
+    }
+
+
 def _both_models() -> Schema:
     """The schema of a release that generalizes columns, or with a location cloaks places."""
     both, places = (model.model_json_schema(by_alias=True) for model in (Spec, CloakSpec))
@@ -72,22 +88,28 @@ def _both_models() -> Schema:
     return both | {"then": {"properties": cloaked}}
 
 
-def _lenient(whole: Schema) -> Schema:
-    """The models' schema, with the short forms that are expanded before validation."""
+def _lenient(whole: Schema, root: str = "Spec") -> Schema:
+    """The models' schema, with the short forms that are expanded before validation. `root`: the outermost model."""
     models = whole["$defs"]
     del models["SuppressRecipe"]  # it is written as a word
-    for name, model in {"Spec": whole, **models}.items():
+    named = {root: whole, **models}
+    for name, model in named.items():
         model.pop("title")
         for key, value in model.get("properties", {}).items():
             model["properties"][key] = _or(_plain(value), *_SHORT.get((name, key), ()))
     for (name, key), short in _SHORT_OF_EACH.items():
-        model = whole if name == "Spec" else models[name]
+        model = named.get(name)
+        if model is None:
+            continue
         alternatives = _alternatives(model["properties"][key])
         mapping = next(value for value in alternatives if "additionalProperties" in value)
         mapping["additionalProperties"] = _or(mapping["additionalProperties"], *short)
-    models["Perturbation"] |= {"minProperties": 1, "maxProperties": 1}
+    if "Perturbation" in models:
+        models["Perturbation"] |= {"minProperties": 1, "maxProperties": 1}
     for (name, key), kinds in _INSTEAD.items():
-        properties = (whole if name == "Spec" else models[name])["properties"]
+        if name not in named:
+            continue
+        properties = named[name]["properties"]
         properties[key] = {"anyOf": [*kinds], "description": properties[key]["description"]}
     return whole
 
@@ -99,6 +121,7 @@ _SHORT: Mapping[tuple[str, str], tuple[Schema, ...]] = {
     ("Spec", "cloak"): ({"enum": [*get_args(CloakMethod)]},),
     ("Spec", "node"): ({"enum": [*get_args(NodeReuse)]},),
     ("Spec", "quasi_identifiers"): (_NAMES,),
+    ("LinkedTable", "quasi_identifiers"): (_NAMES,),
     ("Spec", "metric"): (_CODE,),
     ("AttributeSpec", "hierarchy"): (_TEXT,),
     ("TCloseness", "hierarchy"): (_TEXT,),
@@ -113,14 +136,17 @@ _SHORT: Mapping[tuple[str, str], tuple[Schema, ...]] = {
 _INSTEAD: Mapping[tuple[str, str], tuple[Schema, ...]] = {  # keys that the models validate by a function
     ("Spec", "differencing_limit"): ({"type": "integer", "minimum": 0}, {"const": "unlimited"}),
     ("Spec", "memory_limit"): ({"type": "string", "pattern": _SIZE},),
+    ("LinkedSpec", "memory_limit"): ({"type": "string", "pattern": _SIZE},),
     ("GroupsRecipe", "groups"): (_LEVEL, {"type": "array", "items": _LEVEL, "minItems": 1}),
     ("RangesRecipe", "ranges"): ({"type": "array", "items": {"anyOf": [_WIDTH, _TEXT]}, "minItems": 1},),
 }
 _SHORT_OF_EACH: Mapping[tuple[str, str], tuple[Schema, ...]] = {
     ("Spec", "columns"): (_TEXT,),
     ("Spec", "quasi_identifiers"): (_NULL,),
+    ("LinkedTable", "quasi_identifiers"): (_NULL,),
     **{
-        ("Privacy", name): ({"$ref": f"#/$defs/{model.__name__}/properties/{model.short}"},)
+        (privacy, name): ({"$ref": f"#/$defs/{model.__name__}/properties/{model.short}"},)
+        for privacy in ("Privacy", "LinkedPrivacy")
         for name, model in SENSITIVE_MODELS.items()
     },
 }
