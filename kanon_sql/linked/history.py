@@ -319,8 +319,8 @@ class History:
 
     def _refusal(self, night: int, rare: LinkedFinding) -> str:
         return (
-            f"the new release and release {night} together would single out people: fewer than {rare.required:,} "
-            f"share what both show of a person's main row and {rare.known_rows} other rows ({rare.rare:,} combinations); "
+            f"the new release and release {night} together would single out people: fewer than {rare.required:,} share "
+            f"what both show of a person's main row and {rare.known_rows} other rows, in {rare.rare:,} combinations; "
             "the last release stays; release less often, use coarser hierarchies, or use "
             '`differencing_limit="unlimited"` if no one has both'
         )
