@@ -113,7 +113,7 @@ def test_risk_and_utility_come_first(client):
     risks = rows_of(client.get("compare").text, "risks")
     assert list(risks)[:2] == ["Highest risk of being found", "Mean risk"]
     assert risks["Mean risk"][:2] == [percent(each["classes"] / each["released_rows"]) for each in (one, other)]
-    assert risks["Attacks above chance"] == ["not measured", "not measured", "same"]
+    assert risks["Attacks above chance"] == ["not measured", "not measured", "–"]
     client.post("compare/ask", data={"column": ["age", "diagnosis"]})
     for wrong in (["nothing"], [], ["age", "zip", "diagnosis"]):
         assert client.post("compare/ask", data={"column": wrong}).status_code == 422

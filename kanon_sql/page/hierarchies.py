@@ -26,6 +26,7 @@ from kanon_sql.page.column_values import shown as shown_value
 from kanon_sql.page.draft import DraftColumn, suggested_recipe
 from kanon_sql.page.first_draft import CONNECTION, open_again
 from kanon_sql.page.groups import ByHand, Chip, by_hand
+from kanon_sql.page.histograms import by_number
 from kanon_sql.page.recipes import (
     FILES,
     KINDS,
@@ -192,7 +193,11 @@ def _boxes(edited: ByHand, level: int, find: str) -> dict[str, Any]:
     inside = [
         (label, [chips[text] for text in texts if text in chips]) for label, texts in edited.levels[level - 1].items()
     ]
-    boxes = [("", [chips[text] for text in edited.free(level) if text or level == 1]), *inside]
+    order = by_number([label for label, _ in inside]) or range(len(inside))
+    boxes = [
+        ("", [chips[text] for text in edited.free(level) if text or level == 1]),
+        *(inside[place] for place in order),
+    ]
     drawn = [
         {
             "label": label,

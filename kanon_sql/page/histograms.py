@@ -251,19 +251,25 @@ def _histogram(
 
 
 def _in_order(bars: list[Bar]) -> tuple[list[Bar], bool]:
-    """The labels by the number that they begin with, if nearly all do, and whether they are; others come last.
+    """The labels by the number that they begin with, if nearly all do, and whether they are; others come last."""
+    order = by_number([bar.label for bar in bars])
+    return ([bars[place] for place in order], True) if order else (bars, False)
 
-    >>> [bar.label for bar in _in_order([Bar(label, {}) for label in ("[100, 200)", "*", "[20, 30)")])[0]]
-    ['[20, 30)', '[100, 200)', '*']
+
+def by_number(labels: Sequence[str]) -> list[int]:
+    """The places of labels in the order of the numbers that they begin with; empty if nearly all begin with none.
+
+    >>> by_number(["[100, 200)", "*", "[20, 30)"]), by_number(["Bern", "3007 Bern"])
+    ([2, 0, 1], [])
     """
-    numbers = [_FIRST_NUMBER.match(bar.label) for bar in bars]
+    numbers = [_FIRST_NUMBER.match(label) for label in labels]
     others = sum(
-        number is None and bar.label not in (NO_VALUE, STAR) for bar, number in zip(bars, numbers, strict=True)
+        number is None and label not in (NO_VALUE, STAR) for label, number in zip(labels, numbers, strict=True)
     )
-    if not any(numbers) or others > len(bars) // 10:
-        return bars, False
+    if not any(numbers) or others > max(len(labels) // 10, 1 if len(labels) > 2 else 0):
+        return []
     keys = [(number is None, float(number[1]) if number else 0.0) for number in numbers]
-    return [bars[place] for place in sorted(range(len(bars)), key=lambda place: keys[place])], True
+    return sorted(range(len(labels)), key=lambda place: keys[place])
 
 
 def sample(hierarchy: Hierarchy, rows: Sequence[int]) -> tuple[str, ...]:
