@@ -39,6 +39,8 @@ def test_without_a_source_every_screen_leads_to_the_start():
             assert (answer.status_code, str(answer.url).rpartition("/")[2]) == (200, "start"), screen
         assert client.post("columns/0", data={"role": "kept"}).url.path.endswith("/start")
         assert "Choose a file or a table first" in problem(client.post("start/open"))
+        assert str(client.get("start/open").url).endswith("/start")  # reloaded
+        assert client.delete("start/open").status_code == 405
         assert "Nothing is open yet" in problem(client.post("start/save", data={"name": "x"}))
         assert str(opened(client, "file:people.parquet").url).endswith("/columns")
         assert [column.name for column in page.draft.quasi_identifiers] == ["age", "zip", "sex"]

@@ -15,7 +15,8 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
-from starlette.responses import PlainTextResponse, RedirectResponse
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 
 from kanon_sql.page import web
@@ -58,9 +59,18 @@ def application(page: Page, token: str, port: int) -> Starlette:
         routes=[Mount(f"/{token}", routes=[first, *web.ROUTES, *routes])],
         middleware=[Middleware(RequestGuard, token=token, hosts=hosts), Middleware(StartFirst, page=page, token=token)],
         lifespan=living,
+        exception_handlers={405: _to_screen},
     )
     app.state.page = page
     return app
+
+
+async def _to_screen(request: Request, _: Exception) -> Response:
+    """Lead to its screen whoever reloads the address that a rejected form was sent to."""
+    token, screen = [*request.url.path.split("/"), "", ""][1:3]
+    if request.method == "GET" and screen in web.TITLES:
+        return RedirectResponse(f"/{token}/{screen}", status_code=303)
+    return PlainTextResponse("Method Not Allowed", status_code=405)
 
 
 def serve(page: Page, port: int = 0, opened: Callable[[str], None] = print) -> None:
