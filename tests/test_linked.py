@@ -218,7 +218,16 @@ def test_a_planted_rare_pair_is_found_by_attacks_and_reported(hospital: Any, tmp
     for name, levels in node.items():  # the attacker finds them out by the labels
         assert {column: seen["level"] for column, seen in before.tables[name]["levels"].items()} == levels
     report = report_database(sensitive, connection=hospital)
-    assert "**The release keeps its promise.**" in report.markdown
+    assert "**Not decided: name the recipient.**" in report.markdown
+    verdicts = {
+        "public": "Not releasable: a threshold",
+        "contract": "Releasable under conditions",
+        "secure": "Releasable",
+    }
+    for recipient, verdict in verdicts.items():
+        decided = replace(report, figures=json.loads(json.dumps(report.figures)))
+        decided.figures["spec"] |= {"recipient": recipient, "conditions": ["Think."] if recipient == "contract" else []}
+        assert f"**{verdict}" in decided.markdown
     assert "| severity | sensitive | unchanged |" in report.markdown
     few = replace(report, figures=json.loads(json.dumps(report.figures)))
     few.figures["risk"]["exposed"][1]["singled_out"] = 3
@@ -229,7 +238,7 @@ def test_a_planted_rare_pair_is_found_by_attacks_and_reported(hospital: Any, tmp
     assert found.found
     assert [row["singled_out"] for row in found.exposed] == [0, 1, 1]
     report = report_database(sensitive, connection=hospital)
-    assert "**Do not release" in report.markdown
+    assert "**Not releasable: the tables do not satisfy the spec.**" in report.markdown
     jsonschema.validate(json.loads(report.to_json()), json_schema("database-report"))
     for name in ("report.md", "report.html", "report.docx"):
         assert report.write(tmp_path / name).stat().st_size > 3000

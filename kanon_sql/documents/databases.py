@@ -226,6 +226,11 @@ _REPORTED = closed(
         "m": _M,
         "roles": (by_name(by_name(NAMES)), "The columns of every table, by role."),
         "target": (TEXT, "The schema or folder of the release."),
+        "recipient": (or_null({"enum": ["public", "contract", "secure"]}), "Who receives the tables."),
+        "purpose": (or_null(TEXT), "What they are for."),
+        "retention": (or_null(TEXT), "How long the recipient may keep them."),
+        "review_date": (or_null(TEXT), "When the decision is reviewed."),
+        "conditions": (NAMES, "What no figure covers, so that people have to decide it."),
     }
 )
 DATABASE_REPORT: Keys = {

@@ -326,7 +326,7 @@ def recipient_of(value: object) -> object:
     return {long: short for short, long in RECIPIENTS.items()}.get(value, value) if isinstance(value, str) else value
 
 
-def _date_as_text(value: object) -> object:
+def date_as_text(value: object) -> object:
     """A date as ISO text; ValueError for a text that is not a date."""
     if isinstance(value, date) and not isinstance(value, datetime):
         return value.isoformat()
@@ -499,7 +499,7 @@ class ReleaseSpec(Places):
     retention: Text | None = spec_key(
         "How long the recipient may keep the release, for its report.", takes="a text such as until 31 December 2030"
     )
-    review_date: Annotated[Text | None, BeforeValidator(_date_as_text)] = spec_key(
+    review_date: Annotated[Text | None, BeforeValidator(date_as_text)] = spec_key(
         "When the decision to release is reviewed, for the report.", takes="a date such as 2027-01-31"
     )
     norms: Annotated[tuple[NormName, ...], BeforeValidator(distinct)] = spec_key(

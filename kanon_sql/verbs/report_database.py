@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from os import PathLike
@@ -85,10 +85,23 @@ class DatabaseReport(Result):
         smallest = min(achieved, default=None)
         tables = attack["tables"]
         found_by_attack = any(row["promised"] and row["below_k"] for row in attack["exposed"])
+        keeps = verified["satisfied"] and not found_by_attack
+        thresholds = [
+            {
+                "recipient": recipient,
+                "name": threshold.name,
+                "required": threshold.required,
+                "met": None if smallest is None else threshold.met(smallest),
+                "source": threshold.source,
+            }
+            for recipient in ([spec["recipient"]] if spec["recipient"] else RECIPIENTS)
+            for threshold in thresholds_for(recipient, [], None, None)
+        ]
         return {
             **spec,
             "version": package_version(),
-            "keeps": verified["satisfied"] and not found_by_attack,
+            "outcome": _outcome(spec["recipient"], keeps, thresholds, spec["conditions"]),
+            "keeps": keeps,
             "smallest": smallest,
             "broken_keys": verified["broken_keys"],
             "findings": [_in_words(row) for row in verified["findings"]],
@@ -108,17 +121,7 @@ class DatabaseReport(Result):
             "tables": [
                 {"name": name, **table, "columns": _columns(spec, name, table)} for name, table in tables.items()
             ],
-            "thresholds": [
-                {
-                    "recipient": recipient,
-                    "name": threshold.name,
-                    "required": threshold.required,
-                    "met": None if smallest is None else threshold.met(smallest),
-                    "source": threshold.source,
-                }
-                for recipient in RECIPIENTS
-                for threshold in thresholds_for(recipient, [], None, None)
-            ],
+            "thresholds": thresholds,
         }
 
 
@@ -176,7 +179,48 @@ def _described(spec: LinkedSpec) -> dict[str, Any]:
         for name, table in spec.tables.items()
     }
     target = str(spec.into.folder or spec.into.schema_name)
-    return {"unit": spec.main, "k": spec.privacy.k, "m": spec.privacy.m, "roles": roles, "target": target}
+    return {
+        "unit": spec.main,
+        "k": spec.privacy.k,
+        "m": spec.privacy.m,
+        "roles": roles,
+        "target": target,
+        "recipient": spec.recipient,
+        "purpose": spec.purpose,
+        "retention": spec.retention,
+        "review_date": spec.review_date,
+        "conditions": list(_conditions(spec)),
+    }
+
+
+def _conditions(spec: LinkedSpec) -> Iterator[str]:
+    """What no figure of the report covers, so that people have to decide it."""
+    with_model = {(table, column) for table, column, _ in spec.requirements}
+    for name, table in spec.tables.items():
+        if table.keep:
+            columns = ", ".join(table.keep)
+            yield f"Make sure that others cannot know {columns} of {name}: released unchanged, and not counted."
+        if table.shift:
+            columns = ", ".join(table.shift)
+            yield f"Make sure that others know none of a person's {columns} of {name}: one date reveals all of them."
+        if bare := [column for column in spec.sensitive_of(name) if (name, column) not in with_model]:
+            columns = ", ".join(bare)
+            yield f"Accept that {columns} of {name} can become known: no model limits what people have in common."
+    if spec.key_secret is not None:
+        yield "Make sure that no one has several releases: a person has the same key in each of them."
+
+
+def _outcome(
+    recipient: str | None, keeps: bool, thresholds: Sequence[Mapping[str, Any]], conditions: Sequence[str]
+) -> str:
+    """The verdict in words, as in the report of a single table."""
+    if not keeps:
+        return "not releasable: the tables do not satisfy the spec"
+    if recipient is None:
+        return "not decided: name the recipient"
+    if not all(threshold["met"] for threshold in thresholds):
+        return "not releasable: a threshold for the recipient is not met"
+    return "releasable under conditions" if conditions else "releasable"
 
 
 def _in_words(row: Mapping[str, Any]) -> dict[str, Any]:

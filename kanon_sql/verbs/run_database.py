@@ -40,6 +40,10 @@ _NOT_OF_THE_RELEASE = (
     "differencing_history",
     "deferral_limit",
     "time_limit",
+    "recipient",
+    "purpose",
+    "retention",
+    "review_date",
 )
 
 
