@@ -33,7 +33,7 @@ MOST_BARS = 40  # of a histogram
 MOST_LABELS = 10_000  # that are kept of a column
 NO_VALUE = "no value"  # the label of NULL
 MOST_CLASSES = 200_000  # that the classes of a few rows are looked up in
-_MOST_TRIED = 200  # values, of which the sample is the first that level 1 changes
+_MOST_TRIED = 20  # values, of which the sample is the first that level 1 changes
 _FIRST_NUMBER = re.compile(r"^[^\d-]{0,2}(-?\d+(?:\.\d+)?)")
 
 
@@ -154,9 +154,11 @@ class DraftCounts:
         hierarchy = attribute.hierarchy
         for level in range(hierarchy.height):
             people = self._people_of(attribute, level)
-            frequent = {code for code, size in people.items() if size >= k}
-            codes = zip(hierarchy.values, hierarchy.codes(level), strict=False)  # without starred values
-            rows = [row for row, (value, code) in enumerate(codes) if value is not None and code in frequent]
+            frequent = sorted(code for code, size in people.items() if size >= k)
+            codes = hierarchy.codes(level)
+            some = frequent[len(frequent) // 2 :][:_MOST_TRIED] + frequent[: len(frequent) // 2][-1:]
+            found = (codes.index(code) for code in some)  # in C: a column can have a million values
+            rows = [row for row in found if row < len(hierarchy.values) and hierarchy.values[row] is not None]
             if rows:
                 return ("",) * level + sample(hierarchy, rows)[level:]
         return ("",) * hierarchy.height + (STAR,)
@@ -273,11 +275,10 @@ def by_number(labels: Sequence[str]) -> list[int]:
 
 
 def sample(hierarchy: Hierarchy, rows: Sequence[int]) -> tuple[str, ...]:
-    """A value and its labels, level by level: of these rows one in the middle that changes early, if there is one."""
+    """A value and its labels, level by level: of the first of these rows that changes early, if there is one."""
     levels = [hierarchy.labels(level) for level in range(hierarchy.height + 1)]
-    middle = rows[len(rows) // 2 :]
-    changing = (row for row in middle[:_MOST_TRIED] if _changes(levels, row))
-    row = next(changing, middle[0])
+    changing = (row for row in rows[:_MOST_TRIED] if _changes(levels, row))
+    row = next(changing, rows[0])
     return tuple(_label(level[row]) for level in levels)
 
 

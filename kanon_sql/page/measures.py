@@ -16,6 +16,7 @@ from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError
 from kanon_sql.frequency.judge import Judge
+from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.measure.tables import opened_for_comparison
 from kanon_sql.measure.utility import UtilityMeasurement
@@ -71,11 +72,16 @@ def explored(plan: Plan, seconds: float = SECONDS) -> dict[str, Any] | None:
         "may_suppress": problem.may_suppress,
         "nodes": found,
         "samples": {
-            attribute.column.name: sample(attribute.hierarchy, range(len(attribute.hierarchy.values)))
+            attribute.column.name: sample(attribute.hierarchy, _from_the_middle(attribute.hierarchy))
             for attribute in problem.frequency_set.attributes
             if attribute.hierarchy.values
         },
     }
+
+
+def _from_the_middle(hierarchy: Hierarchy) -> range:
+    """The second half of a hierarchy's values."""
+    return range(len(hierarchy.values) // 2, len(hierarchy.values))
 
 
 def _around(lattice: Lattice, best: Node) -> Sequence[Node]:
