@@ -88,7 +88,7 @@ class LastRun:
 
 
 @dataclass(frozen=True)
-class History:
+class LinkedHistory:
     """The release to be made: its number, the secret of its digests, and the earlier ones that it is compared with.
 
     `past`: the histories by table, None for a first release. `since`: the first release to compare with; the number
@@ -111,7 +111,7 @@ class History:
         links: Sequence[Link],
         targets: Mapping[str, Relation],
         last: LastRun | None,
-    ) -> History:
+    ) -> LinkedHistory:
         """The history for the release after the last one; DifferencingError if a table of it is missing."""
         number = last.number + 1 if last else 1
         secret = last.secret if last else secrets.token_hex(32)

@@ -18,7 +18,7 @@ from kanon_sql.linked.check import Checked, WholeTable, check_released
 from kanon_sql.linked.copies import TableCopy, copied
 from kanon_sql.linked.counted import CodedTable, coded
 from kanon_sql.linked.files import file_of, read_files
-from kanon_sql.linked.history import History
+from kanon_sql.linked.history import LinkedHistory
 from kanon_sql.linked.judge import LinkedJudge, SuppressionLimits
 from kanon_sql.linked.links import Link, links_of
 from kanon_sql.linked.sensitive import Valued, references, sensitive_columns, valued
@@ -89,7 +89,7 @@ def release_to(
     links: Sequence[Link],
     targets: Mapping[str, Relation],
     observer: Observer,
-    history: History | None = None,
+    history: LinkedHistory | None = None,
     node: Mapping[str, Mapping[str, int]] | None = None,
 ) -> LinkedRelease:
     """Release the tables to their places in the open transaction.
@@ -254,7 +254,7 @@ def _to_schema(
     targets: Mapping[str, Relation],
     whole: Mapping[str, WholeTable],
     observer: Observer,
-    history: History | None,
+    history: LinkedHistory | None,
 ) -> tuple[Checked, Sequence[Mapping[str, Any]]]:
     """Create the tables in the transaction that is open, and check them; VerificationError undoes everything."""
     assert spec.into is not None
@@ -286,7 +286,7 @@ def _to_folder(
     targets: Mapping[str, Relation],  # noqa: ARG001 - of schemas
     whole: Mapping[str, WholeTable],
     observer: Observer,
-    _: History | None,
+    _: LinkedHistory | None,
 ) -> tuple[Checked, Sequence[Mapping[str, Any]]]:
     """Write the files to a private folder, check them as a reader sees them, and rename the folder."""
     assert spec.into is not None

@@ -16,7 +16,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, SpecError, TargetError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.linked.copies import source_of, spec_of
-from kanon_sql.linked.history import History, LastRun
+from kanon_sql.linked.history import LastRun, LinkedHistory
 from kanon_sql.linked.links import Link
 from kanon_sql.linked.release import LinkedRelease, check_linked, places_of, release_to
 from kanon_sql.linked.waiting import Waiting
@@ -145,7 +145,7 @@ def _run(engine: Engine, spec: LinkedSpec, links: Sequence[Link], observer: Obse
     why = _changes(engine, spec, targets, last, inputs)
     if last and not why:
         return DatabaseRun("unchanged", last.number)
-    history = History.after(engine, spec, links, targets, last)
+    history = LinkedHistory.after(engine, spec, links, targets, last)
     node = last.manifest["node"] if last and spec.node != "search" else None
     released = release_to(engine, spec, links, targets, observer, history, node)
     manifest = manifest_of(spec, released, time.monotonic() - started)
