@@ -74,7 +74,7 @@ def priorities(rows: list[Row]) -> list[str]:
     """The experiments in both forms."""
     body = [
         [row["experiment"], row["k"], "as published" if row["wildcard"] else "strict", f"{row['seconds']:.1f} s",
-         number(row["recoding"]["quality"]["entropy"]), number(row["loss"])]
+         number(row["recoding"]["quality"]["entropy_kept"]), number(row["loss"])]
         for row in rows
     ]  # fmt: skip
     return table(["experiment", "k", "form", "algorithm", "entropy", "loss"], body)

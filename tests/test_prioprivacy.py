@@ -217,7 +217,7 @@ def test_labels_that_differ_in_blanks_have_a_quality(tmp_path: Path) -> None:
         (rules / "1_age.txt").write_text(f"20,21,22 => {label}\n")
         messages.append(anonymize(table, {**options, "rules": str(rules)}, k=3).manifest["recoding"]["quality"])
     assert messages[0] == messages[1] != messages[2] is None
-    assert messages[0]["intensity"] == pytest.approx(1 - 3 / 6 / 2)
+    assert messages[0]["intensity_kept"] == pytest.approx(1 - 3 / 6 / 2)
 
 
 def test_an_observer_sees_the_remaining_rows_decrease(embedded: DuckDB) -> None:

@@ -134,9 +134,9 @@ _RECODING_KEYS: Keys = {
         or_null(
             closed(
                 {
-                    "entropy": (NUMBER, "1 minus the lost share of bits."),
-                    "intensity": (NUMBER, "1 minus the mean level over the height."),
-                    "granularity": (NUMBER, "1 minus the mean share of values under a label."),
+                    "entropy_kept": (NUMBER, "1 minus the lost share of bits."),
+                    "intensity_kept": (NUMBER, "1 minus the mean level over the height."),
+                    "granularity_kept": (NUMBER, "1 minus the mean share of values under a label."),
                 }
             )
         ),

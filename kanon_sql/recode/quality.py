@@ -32,14 +32,14 @@ _FEW = 1000  # values of a column whose cells are fetched: in a wide table, stat
 class Quality:
     """Figures of a column or a table, from 0 (nothing is left) to 1 (unchanged).
 
-    `entropy`: non-uniform entropy, 1 - bits lost / bits lost if all cells were `*`. `intensity`: 1 - mean level /
-    height. `granularity`: 1 - mean share of the leaves under a cell's label, from 1 leaf to all. All figures of a
-    column with one leaf are 1.
+    `entropy_kept`: non-uniform entropy, 1 - bits lost / bits lost if all cells were `*`. `intensity_kept`: 1 - mean
+    level / height. `granularity_kept`: 1 - mean share of the leaves under a cell's label, from 1 leaf to all. All
+    figures of a column with one leaf are 1.
     """
 
-    entropy: float
-    intensity: float
-    granularity: float
+    entropy_kept: float
+    intensity_kept: float
+    granularity_kept: float
 
 
 @dataclass(frozen=True)
