@@ -505,8 +505,8 @@ def test_ages_are_counted_at_the_date_in_another_column(tmp_path, file):
 @pytest.mark.parametrize(
     ("columns", "reason"),
     [
-        ({"born": "age at nobody"}, "no other column"),
-        ({"born": "age at born"}, "no other column"),
+        ({"born": "age at nobody"}, "not another column"),
+        ({"born": "age at born"}, "not another column"),
         ({"born": "age at ill"}, "'ill' of .* has no dates"),
         ({"ill": "age at day"}, "'ill' of .* has no dates"),
         ({"born": "age at day", "day": "age at born"}, "is an age"),
