@@ -408,6 +408,7 @@ HAVING COUNT(c.class) < $least;
 -- name: movers
 -- List the classes of people who leave one class and come to another, in any releases, including the next one.
 -- columns: person, class, choice (that counts for its values), changes (1 if the person changes in the new release)
+-- engines: duckdb, postgresql
 SELECT moves.person, moves.class, moves.choice, moves.changes
 FROM (
   SELECT

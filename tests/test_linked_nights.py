@@ -79,6 +79,7 @@ def test_nights_of_a_server(postgres_dsn: str) -> None:
             "SELECT DISTINCT table_name FROM information_schema.role_table_grants "
             "WHERE table_schema = 'released' AND grantee = 'PUBLIC' ORDER BY table_name"
         ).fetchall()
+        connection.execute("DROP SCHEMA released CASCADE")
         assert readable == [("diagnoses",), ("people",), ("visits",)]  # and neither their histories nor the runs
 
 

@@ -262,7 +262,7 @@ def test_an_unsafe_class_is_never_written(
     make_table(engine, "people", TYPES, ROWS)
     recoder.classes, recoder.split = CLASSES_OF, True
     spec = spec_of(tmp_path, 3, target={"table": "anon"})
-    with pytest.raises(VerificationError, match="2 rows in 1 classes that do not meet"):
+    with pytest.raises(VerificationError, match="2 rows in 1 classes that do not satisfy"):
         kanon_sql.anonymize(None, spec, connection=engine.connection)  # type: ignore[attr-defined]
     assert engine.find("anon") is None
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
+from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
@@ -200,7 +201,8 @@ def profiled(
     ):
         rows, source = to_count(tables, table)
         if rows == 0:
-            raise SourceError("the data have no rows, so there is nothing to profile; name data with rows")
+            name = "the table" if queries.is_scratch(table.relation) else table.relation.name
+            raise SourceError(f"{name} has no rows, so there is nothing to profile; name one with rows")
         counted = count_columns(engine, table, source, rows, progress)
         found = contents(tables, source, counted).identifiers
         found_in = {column.name: [content for content in found if content.column == column.name] for column in counted}
