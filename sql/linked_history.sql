@@ -44,14 +44,14 @@ LEFT JOIN (
 LEFT JOIN (SELECT v.row_key AS waiting_row FROM $waiting AS v) AS waits ON waits.waiting_row = d.kanon_row
 WHERE before.old_row IS NULL AND waits.waiting_row IS NULL;
 
--- name: nights_with_changes
+-- name: changed_releases
 -- List the releases that are the first with a row, and those that are the first without one.
--- columns: night
-SELECT DISTINCT changed.night
+-- columns: release
+SELECT DISTINCT changed.release
 FROM (
-  SELECT h.kanon_first AS night FROM $history AS h
+  SELECT h.kanon_first AS release FROM $history AS h
   UNION ALL
-  SELECT h.kanon_last + 1 AS night FROM $history AS h WHERE NOT h.kanon_last IS NULL
+  SELECT h.kanon_last + 1 AS release FROM $history AS h WHERE NOT h.kanon_last IS NULL
 ) AS changed;
 
 -- name: versions
@@ -144,7 +144,7 @@ FROM (
   FROM $changes AS c
   FULL JOIN (
     SELECT o.kind, o.row_id, o.unit_id, o.parent_id, o.labels, o.content
-    FROM $versions AS o WHERE o.since <= $night AND (o.until IS NULL OR o.until >= $night)
+    FROM $versions AS o WHERE o.since <= $release AND (o.until IS NULL OR o.until >= $release)
   ) AS b ON b.row_id = c.row_id
   LEFT JOIN $waiting AS w ON w.row_id = c.row_id
   CROSS JOIN (SELECT 0 AS version UNION ALL SELECT 1 AS version) AS v

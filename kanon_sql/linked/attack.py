@@ -16,7 +16,7 @@ from kanon_sql import queries
 from kanon_sql.attack.outcome import interval
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.linked.check import NAMES, Joined, released_tables
+from kanon_sql.linked.check import NAMES, Joined, tables_to_join
 from kanon_sql.linked.copies import copied
 from kanon_sql.linked.counted import CodedTable, coded
 from kanon_sql.linked.links import Link
@@ -128,7 +128,7 @@ def exposed_in_source(engine: Engine, links: Sequence[Link], spec: LinkedSpec, k
             cells = {name: copy.columns[name] for name in copy.quasi_identifiers}
             text = queries.known_rows(copy.relation, keys, [], cells, engine.dialect)
             texts[link.name] = here.receive(f"source_{link.number}", engine, text)
-        joined = Joined.of(here, released_tables(links, spec, texts, {link.name: {} for link in links}))
+        joined = Joined.of(here, tables_to_join(links, spec, texts, {link.name: {} for link in links}))
         sizes = [0] if joined.rows is None else range(known_rows + 1)
         return list(exposed_people(joined, sizes, spec.privacy.k))
 
@@ -231,7 +231,7 @@ def _attacked(
         for place, column in enumerate(spec.sensitive_of(link.name))
     }
     codes = {link.name: {code: column for code, (other, column) in columns.items() if other == link} for link in links}
-    both = Joined.of(here, released_tables(links, spec, texts, codes))
+    both = Joined.of(here, tables_to_join(links, spec, texts, codes))
     of_main = list(codes[spec.main])
     people = here.create("released_people", "attack_linked/released_only", people=both.people, codes=of_main)
     rows = None

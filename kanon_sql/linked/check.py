@@ -137,7 +137,7 @@ class Joined:
         return self.tables.create("sharing", query, rows=self.rows, **holes)
 
 
-def released_tables(
+def tables_to_join(
     links: Sequence[Link],
     spec: LinkedSpec,
     released: Mapping[str, Relation],
@@ -183,7 +183,7 @@ def check_released(
     }
     with Scratch(engine, "checked") as tables:
         broken = list(_broken(tables, links, released))
-        joined = Joined.of(tables, released_tables(links, spec, released, by_table))
+        joined = Joined.of(tables, tables_to_join(links, spec, released, by_table))
         count = tables.count(joined.people)
         findings = list(joined.findings(spec.privacy.k, spec.privacy.m))
         values: list[ValueFinding] = []

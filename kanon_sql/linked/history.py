@@ -31,6 +31,7 @@ from kanon_sql.spec import LinkedSpec
 
 RUNS = "kanon_runs"
 _COMMENT = {"is": "runs"}
+_MOST_MOVING = 2_000_000  # rows; after a new search in a large database, nothing can wait in reasonable time
 _RUN_TYPES = {
     "number": "BIGINT",
     "at": "VARCHAR",
@@ -147,7 +148,7 @@ class LinkedHistory:
         if self.since < self.number:
             waiting = self._waiting(scratch, counting, past, candidates)
         none = scratch.load("none_waits", {"row_key": "VARCHAR"}, [[]])
-        tonight = scratch.load("tonight", {"secret": "VARCHAR"}, [[secret_of(self.spec)]])
+        new_secret = scratch.load("secret_of_keys", {"secret": "VARCHAR"}, [[secret_of(self.spec)]])
         pieces: dict[str, list[Piece]] = {}
         for table in coded:
             link, name = table.copy.link, table.copy.link.name
@@ -159,7 +160,7 @@ class LinkedHistory:
             )  # fmt: skip
             digests = {link.own_key: ROW, link.person: PERSON, link.parent_key: PARENT}
             keys = {key: digests[key] for key in link.keys}
-            public = queries.republished(history, keys, columns[name], tonight, engine.dialect)
+            public = queries.republished(history, keys, columns[name], new_secret, engine.dialect)
             pieces[name] = [
                 Piece(name, f"Write the rows of {name} that are released.", public, about=about),
                 Piece(
@@ -237,12 +238,10 @@ class LinkedHistory:
             names = [*OWN_COLUMNS, *columns[link.name]]
             existing = engine.existing(self.past[link.name]) if self.past else None
             if existing and names == [column.name for column in existing.columns][: len(names)]:
-                types = {column.name: column.type for column in engine.table(candidate).columns}
-                existing_names = [column.name for column in existing.columns]
-                mixed = {
-                    column.name for column in existing.columns if types.get(column.name, column.type) != column.type
-                }
-                text = queries.with_text_columns(existing.relation, existing_names, mixed, engine.dialect)
+                old = {column.name: column.type for column in existing.columns}
+                new = {column.name: column.type for column in engine.table(candidate).columns}
+                mixed = {name for name in names if old[name] != new[name]}
+                text = queries.with_text_columns(existing.relation, [*old], mixed, engine.dialect)
                 past[link.name] = scratch.create_as(stem, text)
                 if mixed:
                     text = queries.with_text_columns(candidate, names, mixed, engine.dialect)
@@ -272,15 +271,15 @@ class LinkedHistory:
         with Scratch(counting, "waiting") as here:
             chooser = Chooser(here, scratch.engine, past, candidates, k, m)
             if chooser.moving <= _MOST_MOVING:
-                chooser.choose(self.nights(scratch, list(past.values())))
+                chooser.choose(self.earlier(scratch, list(past.values())))
             return chooser.chosen(scratch)
 
-    def nights(self, scratch: Scratch, histories: Sequence[Relation]) -> list[int]:
+    def earlier(self, scratch: Scratch, histories: Sequence[Relation]) -> list[int]:
         """The earlier releases to compare with, of equal ones the first, newest first."""
         changed = {self.since}
         for history in histories:
-            found = scratch.rows("linked_history/nights_with_changes", history=history)
-            changed |= {int(night) for (night,) in found if self.since < int(night) < self.number}
+            found = scratch.rows("linked_history/changed_releases", history=history)
+            changed |= {int(release) for (release,) in found if self.since < int(release) < self.number}
         return sorted(changed, reverse=True)
 
     def compare(self, engine: Engine) -> list[dict[str, Any]]:
@@ -293,20 +292,20 @@ class LinkedHistory:
         histories = {name: companion(target, HISTORY) for name, target in self.targets.items()}
         findings: list[dict[str, Any]] = []
         with Scratch(engine, "compared") as scratch:
-            for night in self.nights(scratch, list(histories.values())):
-                found = list(self._side_by_side(scratch, histories, night))
+            for release in self.earlier(scratch, list(histories.values())):
+                found = list(self._side_by_side(scratch, histories, release))
                 rare = [finding for finding in found if finding.rare]
                 if rare:
-                    raise DifferencingError(self._refusal(night, rare[0]))
+                    raise DifferencingError(self._refusal(release, rare[0]))
                 fewest = min((finding.achieved for finding in found if finding.achieved is not None), default=None)
-                findings.append({"release": night, "fewest_people": fewest})
+                findings.append({"release": release, "fewest_people": fewest})
         return findings
 
-    def _side_by_side(self, scratch: Scratch, histories: Mapping[str, Relation], night: int) -> list[LinkedFinding]:
+    def _side_by_side(self, scratch: Scratch, histories: Mapping[str, Relation], release: int) -> list[LinkedFinding]:
         compared: list[ReleasedTable] = []
         for link in self.links:
             labels = list(self.spec.tables[link.name].quasi_identifiers)
-            text = queries.side_by_side(histories[link.name], labels, night, self.number, scratch.engine.dialect)
+            text = queries.side_by_side(histories[link.name], labels, release, self.number, scratch.engine.dialect)
             relation = scratch.create_as(f"side_by_side_{link.number}", text)
             parent = parent_number(link, self.links)
             compared.append(
@@ -317,13 +316,10 @@ class LinkedHistory:
             )  # fmt: skip
         return list(Joined.of(scratch, compared).findings(self.spec.privacy.k, self.spec.privacy.m))
 
-    def _refusal(self, night: int, rare: LinkedFinding) -> str:
+    def _refusal(self, release: int, rare: LinkedFinding) -> str:
         return (
-            f"the new release and release {night} together would single out people: fewer than {rare.required:,} share "
-            f"what both show of a person's main row and {rare.known_rows} other rows, in {rare.rare:,} combinations; "
+            f"the new release and release {release} together would single out people: fewer than {rare.required:,} "
+            f"share what both show of a person's main row and {rare.known_rows} other rows, in {rare.rare:,} combinations; "
             "the last release stays; release less often, use coarser hierarchies, or use "
             '`differencing_limit="unlimited"` if no one has both'
         )
-
-
-_MOST_MOVING = 2_000_000  # rows; after a new search in a large database, nothing can wait in reasonable time

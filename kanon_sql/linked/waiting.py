@@ -40,7 +40,7 @@ class Waiting:
 class Chooser:
     """Chooses the changes that wait, in an embedded engine.
 
-    `past`, `candidates`: the history and the new rows by table, in `source`. `nights`: the earlier releases, by number.
+    `past`, `candidates`: the history and the new rows by table, in `source`.
     """
 
     def __init__(
@@ -80,25 +80,25 @@ class Chooser:
     def _numbered(self, stem: str, rows: Relation) -> Relation:
         return self._here.create(stem, "linked_history/numbered", versions=rows, numbers=self._numbers)
 
-    def choose(self, nights: Sequence[int]) -> None:
-        """Let changes wait until the new release singles out no one together with any of these releases."""
+    def choose(self, releases: Sequence[int]) -> None:
+        """Let changes wait until the new release singles out no one together with any of these releases, by number."""
         turn = -1
         while turn < (turn := self._turn):
-            for night in nights:
+            for release in releases:
                 for size in range(self._m + 1):
-                    self._choose(night, size)
+                    self._choose(release, size)
 
-    def _choose(self, night: int, size: int) -> None:
+    def _choose(self, release: int, size: int) -> None:
         """Let changes wait until every combination of a size is shared in one pair of releases."""
-        while victims := self._victims(night, size):
+        while victims := self._victims(release, size):
             self._let_wait(victims)
 
-    def _victims(self, night: int, size: int) -> Relation | None:
+    def _victims(self, release: int, size: int) -> Relation | None:
         """The rows that have to wait next; None if there are none."""
         here = self._here
         compared = here.create(
             "compared", "linked_history/compared",
-            changes=self._changes, versions=self._versions, waiting=self._waiting, night=night,
+            changes=self._changes, versions=self._versions, waiting=self._waiting, release=release,
         )  # fmt: skip
         classes = here.create("classes", "linked_history/classes", compared=compared)
         movers = touching = {"classes": classes}

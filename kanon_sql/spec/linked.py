@@ -152,7 +152,6 @@ class LinkedSpec(Places):
         "be judged together with the others. By default keys are random, and differ between releases.",
         takes="the path of a file with a secret",
     )
-
     node: Literal["keep_else_search", "keep", "search"] = spec_key(
         "What `kanon database run` reuses of the last release: its node, while that is safe.", "keep_else_search"
     )
@@ -176,7 +175,6 @@ class LinkedSpec(Places):
         ge=0,
         le=1,
     )
-
     recipient: Annotated[Recipient | None, BeforeValidator(recipient_of)] = spec_key(
         "Who receives the tables: the public, a partner under contract, or a secure environment. It sets the "
         "thresholds of the report's verdict.",

@@ -206,9 +206,7 @@ def _changes(
 def _inputs(engine: Engine, spec: LinkedSpec, links: Sequence[Link]) -> dict[str, str]:
     """The checksums of the inputs of a release, by names for messages."""
     kept = spec.model_dump(exclude={*_NOT_OF_THE_RELEASE}, exclude_unset=True, by_alias=True, warnings=False)
-    content = json.dumps(
-        kept, sort_keys=True, default=lambda value: dict(value) if isinstance(value, Mapping) else str(value)
-    )
+    content = json.dumps(kept, sort_keys=True, default=_plain)
     inputs = {"the spec": hashlib.sha256(content.encode()).hexdigest()}
     for link in links:
         own = spec_of(spec, link)

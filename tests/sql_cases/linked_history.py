@@ -144,8 +144,8 @@ _HISTORIES = [
     ),
     # A row that is in releases 2 and 3 appeared in 2, and was gone in 4.
     *(
-        _case("nights_with_changes", "night", nights, {"history": ("kanon_first kanon_last", releases)})
-        for nights, releases in (
+        _case("changed_releases", "release", changed, {"history": ("kanon_first kanon_last", releases)})
+        for changed, releases in (
             ([(1,), (2,), (4,), (7,), (9,)], [(1, None), (2, 3), (1, 3), (4, None), (9, None), (2, 6)]),
             ([(4,)], [(4, None)]),
             ([], []),
@@ -313,7 +313,7 @@ _CHANGES = [
             ),
             "waiting": ("row_id", [(3,), (10,), (11,)]),
         },
-        night=3,
+        release=3,
     ),
     # By rows: 1 changes in what is no label, 2 in its labels, 3 is new, 4 leaves, 5 is the same; 6 is new, and 7
     # leaves, without labels and anything else.
