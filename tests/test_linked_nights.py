@@ -178,6 +178,11 @@ def test_what_a_run_does_not_touch(hospital: Any, tmp_path: Path) -> None:
     arrive(hospital, 5, 1)
     with pytest.raises(DifferencingError, match="visits__history with the earlier releases is missing"):
         run_database(spec(into={"schema": "anon", "overwrite": True}), connection=hospital)
+    hospital.execute("DROP TABLE anon.kanon_runs")
+    again = spec(into={"schema": "anon", "overwrite": True})
+    with pytest.raises(DifferencingError, match="the table kanon_runs is missing"):
+        run_database(again, connection=hospital)
+    assert run_database({**again, "differencing_limit": "unlimited"}, connection=hospital).number == 1
     with pytest.raises(SpecError, match="a run replaces tables of a schema"):
         run_database(spec(into={"folder": str(tmp_path / "files")}), connection=hospital)
     sensitive = spec(privacy={"k": 5, "m": 1, "l_diversity": {"visits.days": 2}})

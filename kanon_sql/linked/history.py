@@ -116,11 +116,17 @@ class LinkedHistory:
         """The history for the release after the last one; DifferencingError if a table of it is missing."""
         number = last.number + 1 if last else 1
         secret = last.secret if last else secrets.token_hex(32)
-        if last is None:
-            return cls(spec, links, targets, 1, secret, 1)
         past = {name: companion(target, HISTORY) for name, target in targets.items()}
         lost = [relation.name for relation in past.values() if engine.existing(relation) is None]
         unlimited = spec.differencing_limit == "unlimited"
+        if last is None:
+            if len(lost) < len(past) and not unlimited:
+                raise DifferencingError(
+                    f"there are histories of earlier releases, but the table {RUNS} is missing, so that a new release "
+                    'cannot be compared with them; restore it, or use `differencing_limit="unlimited"` if no one has '
+                    "these releases any more"
+                )
+            return cls(spec, links, targets, 1, secret, 1)
         if lost and not unlimited:
             raise DifferencingError(
                 f"the table {lost[0]} with the earlier releases is missing, so that a new one cannot be compared with "
@@ -319,7 +325,7 @@ class LinkedHistory:
     def _refusal(self, release: int, rare: LinkedFinding) -> str:
         return (
             f"the new release and release {release} together would single out people: fewer than {rare.required:,} "
-            f"share what both show of a person's main row and {rare.known_rows} other rows, in {rare.rare:,} combinations; "
-            "the last release stays; release less often, use coarser hierarchies, or use "
+            f"share what both show of a person's main row and {rare.known_rows} other rows ({rare.rare:,} such "
+            "combinations); the last release stays; release less often, use coarser hierarchies, or use "
             '`differencing_limit="unlimited"` if no one has both'
         )
