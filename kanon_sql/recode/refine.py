@@ -451,7 +451,6 @@ class _Refinement:
         one costs less in total, and is safe.
         """
         self._make_classes()
-        self._found = False
         self._find_movers()
         tables, before = self.tables, self._cost
         tables.create("loose", "refine/loose", movers=tables["movers"], classes=tables["classes"], k=self.task.model.k)
@@ -634,6 +633,7 @@ class _Refinement:
     def _make_classes(self, all_of_them: bool = True, state: Relation | None = None) -> None:
         """Describe the classes of a state, and mark all of them as changed, or only the classes that moves changed."""
         state = state or self.state
+        self._found = False  # the moves found so far are between the classes of before
         if all_of_them:
             self.tables.create("dirty", "refine/classes_of", state=state)
         self.tables.create_as("classes", self._classes_query(state))
