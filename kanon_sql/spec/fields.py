@@ -438,6 +438,24 @@ class Places(Model):
         return Reading(self.encoding, self.sheet, every, columns, self.skip_lines or 0, self.delimiter)
 
 
+class Decision(Places):
+    """Who receives the release of one table or several, and what for: decisions that do not change the release."""
+
+    recipient: Annotated[Recipient | None, BeforeValidator(recipient_of)] = spec_key(
+        "Who receives the release: the public, a partner under contract, or a secure environment. It sets the "
+        "thresholds of the report's verdict.",
+        takes=f"one of {', '.join(RECIPIENTS)}, or one of {', '.join(RECIPIENTS.values())}",
+        group=DECISION,
+    )
+    purpose: Text | None = spec_key("What the release is for, for its report.", takes="a sentence")
+    retention: Text | None = spec_key(
+        "How long the recipient may keep the release, for its report.", takes="a text such as until 31 December 2030"
+    )
+    review_date: Annotated[Text | None, BeforeValidator(date_as_text)] = spec_key(
+        "When the decision to release is reviewed, for the report.", takes="a date such as 2027-01-31"
+    )
+
+
 def _budget(strategy: str) -> Any:
     """The key with the options of a strategy whose number of evaluations is limited."""
     text = f"Options of the strategy {strategy}."
@@ -445,7 +463,7 @@ def _budget(strategy: str) -> Any:
     return spec_key(text, Budget(), takes=takes, group=SEARCH)
 
 
-class ReleaseSpec(Places):
+class ReleaseSpec(Decision):
     """The options of every release: its source, the roles of its columns, k, and its target."""
 
     source: Source = spec_key(
@@ -489,23 +507,11 @@ class ReleaseSpec(Places):
         "the old release stays. In a pipeline 0 by default.",
         takes="a number of people, 0 or more, or the word unlimited",
     )
-    recipient: Annotated[Recipient | None, BeforeValidator(recipient_of)] = spec_key(
-        "Who receives the release: the public, a partner under contract, or a secure environment. It sets the "
-        "thresholds of the report's verdict.",
-        takes=f"one of {', '.join(RECIPIENTS)}, or one of {', '.join(RECIPIENTS.values())}",
-        group=DECISION,
-    )
-    purpose: Text | None = spec_key("What the release is for, for its report.", takes="a sentence")
-    retention: Text | None = spec_key(
-        "How long the recipient may keep the release, for its report.", takes="a text such as until 31 December 2030"
-    )
-    review_date: Annotated[Text | None, BeforeValidator(date_as_text)] = spec_key(
-        "When the decision to release is reviewed, for the report.", takes="a date such as 2027-01-31"
-    )
     norms: Annotated[tuple[NormName, ...], BeforeValidator(distinct)] = spec_key(
         "The norms whose thresholds apply. By default those for the recipient.",
         (),
         takes=f"a list of {', '.join(get_args(NormName))}",
+        group=DECISION,
     )
     sensitivity: Sensitivity | None = spec_key(
         "How much disclosure would invade privacy, for norms with a threshold for each degree (ipc). By default high."

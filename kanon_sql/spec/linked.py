@@ -8,9 +8,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
-from kanon_sql.spec.choices import Recipient
-from kanon_sql.spec.fields import RECIPIENTS, AttributeSpec, Places, date_as_text, recipient_of
-from kanon_sql.spec.keys import DATA, DECISION, PRIVACY, SEARCH, TARGET, spec_key
+from kanon_sql.spec.fields import AttributeSpec, Decision
+from kanon_sql.spec.keys import DATA, PRIVACY, SEARCH, TARGET, spec_key
 from kanon_sql.spec.privacy import SensitiveModel, SensitiveModels
 from kanon_sql.spec.suppression_limit import FRACTION_OR_ROWS, SuppressionLimit
 from kanon_sql.spec.types import Columns, LocalPath, Model, Source, Text, by_column
@@ -107,7 +106,7 @@ class Into(Model):
         return self
 
 
-class LinkedSpec(Places):
+class LinkedSpec(Decision):
     """The spec of a release of several tables: the people, the tables with their links, privacy, and the target."""
 
     unit: Annotated[Mapping[Text, Text], AfterValidator(MappingProxyType)] = spec_key(
@@ -174,19 +173,6 @@ class LinkedSpec(Places):
         takes="a fraction from 0 to 1, e.g. 0.1 for 10 %",
         ge=0,
         le=1,
-    )
-    recipient: Annotated[Recipient | None, BeforeValidator(recipient_of)] = spec_key(
-        "Who receives the tables: the public, a partner under contract, or a secure environment. It sets the "
-        "thresholds of the report's verdict.",
-        takes=f"one of {', '.join(RECIPIENTS)}, or one of {', '.join(RECIPIENTS.values())}",
-        group=DECISION,
-    )
-    purpose: Text | None = spec_key("What the tables are for, for their report.", takes="a sentence")
-    retention: Text | None = spec_key(
-        "How long the recipient may keep the tables, for their report.", takes="a text such as until 31 December 2030"
-    )
-    review_date: Annotated[Text | None, BeforeValidator(date_as_text)] = spec_key(
-        "When the decision to release is reviewed, for the report.", takes="a date such as 2027-01-31"
     )
 
     @model_validator(mode="after")
