@@ -1,9 +1,11 @@
 """Lineage of a pipeline: OpenLineage events of a real run, to a real listener, without values or passwords."""
 
+import copy
 import json
 import re
 import socket
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from kanon_sql import interrupts
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.pipeline.lineage import Dataset, column_lineage, of_file
 from kanon_sql.verbs import run as runs
+from support import openlineage_schema
 from support.command_line import ask, kanon
 from support.lineage_server import Server, check, listening
 
@@ -38,7 +41,7 @@ def _nightly(folder: Path, source: str = "people.csv", target: str = "file: out.
 def _checked(server: Server) -> list[dict[str, Any]]:
     for event in server.events:
         check(event)
-        assert event["producer"] == f"urn:kanon_sql:{kanon_sql.__version__}"
+        assert event["producer"] == f"urn:kanon-sql:{kanon_sql.__version__}"
     assert len({event["run"]["runId"] for event in server.events}) == 1
     return server.events
 
@@ -263,7 +266,7 @@ def test_columns_of_perturbed_and_redrawn_values_are_masked() -> None:
     target = Dataset("file", "b.csv", dict.fromkeys(("age_min", "age_max", "pay", "ill", "city"), "VARCHAR"))
     manifest = {
         "rows": 10,
-        "roles": {"quasi_identifiers": ["age"], "sensitive": ["pay", "ill"], "kept": ["city"]},
+        "roles": {"quasi_identifiers": ["age"], "sensitive": ["ill"], "kept": ["city"]},
         "damage": [{"column": "age", "unchanged": 4}],
         "perturbation": {"columns": {"pay": {"noise": {"scale": 100}}}},
         "minimality": {"columns": [{"column": "ill"}]},
@@ -278,6 +281,38 @@ def test_columns_of_perturbed_and_redrawn_values_are_masked() -> None:
     }
     everything_unchanged = {**manifest, "damage": [{"column": "age", "unchanged": 10}]}
     assert not column_lineage(source, target, None, everything_unchanged)["age_min"][0].masking
+
+
+def test_perturbed_values_and_ages_are_transformed(folder: Path) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "COPY (SELECT 'p' || i AS name, DATE '1980-01-01' + CAST(i % 20 * 400 AS INT) AS born, "
+            "DATE '2026-01-01' AS seen, i % 9 AS pay FROM range(200) r(i)) TO 'patients.csv'"
+        )
+    spec = folder / "patients.yml"
+    spec.write_text(
+        "source: {file: patients.csv, columns: {born: age at seen}}\nidentifiers: [name]\nprivacy: {k: 3}\n"
+        "quasi_identifiers: {born: {hierarchy: {ranges: [5, 10]}, max_level: 0}}\n"
+        "perturb: {pay: {noise: {scale: 2}}}\nsecret: secret.txt\ntarget: {file: noisy.csv}\n"
+    )
+    (folder / "secret.txt").write_text("0123456789abcdef" * 2)
+    with listening() as server:
+        kanon_sql.run(spec, lineage=server.url)
+        _, complete = _checked(server)
+    fields = complete["outputs"][0]["facets"]["columnLineage"]["fields"]
+    found = {
+        name: [(from_["field"], *_kind(from_["transformations"])) for from_ in sources["inputFields"]]
+        for name, sources in fields.items()
+    }
+    assert found == {
+        "born": [("born", "TRANSFORMATION", False), ("seen", "TRANSFORMATION", False)],
+        "pay": [("pay", "TRANSFORMATION", True)],
+    }
+
+
+def _kind(transformations: list[dict[str, Any]]) -> tuple[str, bool]:
+    (transformation,) = transformations
+    return transformation["subtype"], transformation["masking"]
 
 
 def test_cloaked_places_come_from_the_location_and_the_time(folder: Path) -> None:
@@ -309,3 +344,76 @@ def test_a_server_that_never_ends_its_answer_does_not_stop_a_run(folder: Path) -
     lineage._transport.emit = lambda _: ended.wait(30)
     assert lineage.send(object(), longest=0.05) == "no answer within 0.05 seconds"
     ended.set()
+
+
+# The check of events
+
+
+Fault = Callable[[dict[str, Any]], object]
+
+
+def _lineage_facet(event: dict[str, Any]) -> dict[str, Any]:
+    facet: dict[str, Any] = event["outputs"][0]["facets"]["columnLineage"]
+    return facet
+
+
+FAULTS: dict[str, Fault] = {
+    "no producer": lambda event: event.pop("producer"),
+    "no name of the job": lambda event: event["job"].pop("name"),
+    "another type of event": lambda event: event.update(eventType="DONE"),
+    "a time without a zone": lambda event: event.update(eventTime="2026-11-26T02:00:00"),
+    "a run without a UUID": lambda event: event["run"].update(runId="nightly-1"),
+    "a text as masking": lambda event: _lineage_facet(event)["fields"]["zip"]["inputFields"][0]["transformations"][
+        0
+    ].update(masking="true"),
+    "a column without the name of its table": lambda event: _lineage_facet(event)["dataset"][0].pop("name"),
+    "no version of the engine": lambda event: event["run"]["facets"]["processing_engine"].pop("version"),
+    "a number of rows with a fraction": lambda event: event["outputs"][0]["outputFacets"]["outputStatistics"].update(
+        rowCount=1.5
+    ),
+    "a field without a name": lambda event: event["inputs"][0]["facets"]["schema"]["fields"][0].pop("name"),
+    "a facet under another name": lambda event: event["job"]["facets"].update(
+        job_type=event["job"]["facets"]["jobType"]
+    ),
+    "a facet without a schema": lambda event: event["job"]["facets"]["jobType"].pop("_schemaURL"),
+}
+BEYOND_THE_SCHEMA: dict[str, Fault] = {
+    "an invalid URN": lambda event: event.update(producer="urn:kanon_sql:1"),
+    "lineage of an unknown column": lambda event: _lineage_facet(event)["fields"].update(
+        name=_lineage_facet(event)["fields"]["zip"]
+    ),
+    "lineage from an unknown column": lambda event: _lineage_facet(event)["dataset"][0].update(field="salary"),
+}
+
+
+@pytest.fixture
+def complete(folder: Path) -> dict[str, Any]:
+    """The last event of a release."""
+    kanon_sql.run(_nightly(folder), lineage=folder / "events.jsonl")
+    event: dict[str, Any] = json.loads((folder / "events.jsonl").read_text().splitlines()[-1])
+    return event
+
+
+def test_the_check_finds_faults(complete: dict[str, Any]) -> None:
+    check(complete)
+    for name, plant in (FAULTS | BEYOND_THE_SCHEMA).items():
+        wrong = copy.deepcopy(complete)
+        plant(wrong)
+        assert _is_wrong(wrong), f"not found: {name}"
+
+
+def _is_wrong(event: dict[str, Any]) -> bool:
+    try:
+        check(event)
+    except (AssertionError, ValueError, KeyError):
+        return True
+    return False
+
+
+@pytest.mark.skipif(not openlineage_schema.FOLDER, reason=openlineage_schema.MISSING)
+def test_the_schema_of_openlineage_finds_faults(complete: dict[str, Any]) -> None:
+    assert not openlineage_schema.errors(complete)
+    for name, plant in FAULTS.items():
+        wrong = copy.deepcopy(complete)
+        plant(wrong)
+        assert openlineage_schema.errors(wrong), f"not found: {name}"

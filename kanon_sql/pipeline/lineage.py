@@ -215,7 +215,7 @@ class Events:
 
 
 def _producer() -> str:
-    return f"urn:kanon_sql:{package_version()}"
+    return f"urn:kanon-sql:{package_version()}"  # RFC 8141 allows no underscore before the second colon
 
 
 # Datasets
@@ -262,13 +262,19 @@ def of_file(place: str) -> tuple[str, str]:
 class ColumnSource:
     """A column of the source that a released column comes from: what was done to it, and whether that hides values.
 
-    `forms_classes`: whether it decides which rows are in a class, and so which are suppressed.
+    `forms_classes`: whether it decides which rows are in a class, and so which are suppressed. `computed`: whether its
+    values differ from those of the source although none is hidden, such as ages computed from dates.
     """
 
     column: str
     done: str
     masking: bool
     forms_classes: bool = False
+    computed: bool = False
+
+    @property
+    def subtype(self) -> str:
+        return "TRANSFORMATION" if self.masking or self.computed else "IDENTITY"
 
 
 def column_lineage(
@@ -276,11 +282,11 @@ def column_lineage(
 ) -> dict[str, list[ColumnSource]]:
     """The sources of every released column; none for columns that a release adds, such as the numbers of groups."""
     roles = manifest["roles"]
-    exact = {column: _of_exact(column, manifest) for column in (*roles["sensitive"], *roles["kept"])}
-    found = {column: [source_] for column, source_ in exact.items() if column in target.types}
+    exact = (*roles["sensitive"], *roles["kept"], *_perturbed(manifest))
+    found = {column: _with_age(_of_exact(column, manifest), spec) for column in exact if column in target.types}
     for column, shown in _shown(target, roles).items():
         for name in shown:
-            found[name] = [_generalized(column, manifest)]
+            found[name] = _with_age(_generalized(column, manifest), spec)
     if isinstance(spec, CloakSpec):
         places = [
             ColumnSource(column, "cloaked", masking=True, forms_classes=True) for column in (*spec.location, spec.time)
@@ -300,13 +306,28 @@ def _shown(target: Dataset, roles: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _of_exact(column: str, manifest: Mapping[str, Any]) -> ColumnSource:
     """A column that is released unchanged, unless its values were perturbed or redrawn."""
-    perturbed = manifest.get("perturbation", {}).get("columns", {})
+    perturbed = _perturbed(manifest)
     redrawn = [redrawn["column"] for redrawn in manifest.get("minimality", {}).get("columns", ())]
     if column in perturbed:
         return ColumnSource(column, f"perturbed ({next(iter(perturbed[column]))})", masking=True)
     if column in redrawn:
         return ColumnSource(column, "redrawn in some classes", masking=True)
     return ColumnSource(column, "unchanged", masking=False)
+
+
+def _perturbed(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    columns: Mapping[str, Any] = manifest.get("perturbation", {}).get("columns", {})
+    return columns
+
+
+def _with_age(source: ColumnSource, spec: ReleaseSpec | None) -> list[ColumnSource]:
+    """The source, and the column of dates if its own dates of birth are read as ages."""
+    reading = spec.reading.columns.get(source.column) if spec else None
+    at = reading and reading.age_at
+    if not at:
+        return [source]
+    done = f"age at {at}" if source.done == "unchanged" else f"age at {at}, {source.done}"
+    return [replace(source, column=column, done=done, computed=True) for column in (source.column, at)]
 
 
 def _generalized(column: str, manifest: Mapping[str, Any]) -> ColumnSource:
@@ -371,12 +392,7 @@ def _column_facet(source: Dataset, lineage: Mapping[str, Sequence[ColumnSource]]
 
     fields = {
         name: columns.Fields(
-            [
-                dependency(
-                    from_.column, "DIRECT", "TRANSFORMATION" if from_.masking else "IDENTITY", from_.done, from_.masking
-                )
-                for from_ in sources
-            ]
+            [dependency(from_.column, "DIRECT", from_.subtype, from_.done, from_.masking) for from_ in sources]
         )
         for name, sources in lineage.items()
     }

@@ -1,13 +1,19 @@
-"""A server of OpenLineage events, and a check of events by the classes that OpenLineage generates from its schema."""
+"""A server of OpenLineage events, and a check of events by the classes that OpenLineage generates from its schema.
+
+With KANON_OPENLINEAGE, also by the schema itself.
+"""
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from enum import Enum
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
+from uuid import UUID
 
 import attr
 from openlineage.client import event_v2
@@ -21,6 +27,9 @@ from openlineage.client.facet_v2 import (
     schema_dataset,
 )
 
+from support import openlineage_schema
+
+URN = re.compile(r"urn:[a-z0-9][a-z0-9-]{0,30}[a-z0-9]:[\w.+!~-]+", re.ASCII)  # RFC 8141
 FACETS: dict[str, type] = {
     "processing_engine": processing_engine_run.ProcessingEngineRunFacet,
     "errorMessage": error_message_run.ErrorMessageRunFacet,
@@ -72,6 +81,26 @@ def listening(status: int = 201) -> Iterator[Server]:
 def check(event: dict[str, Any]) -> None:
     """Fail if an event has a key, a type or a value that OpenLineage's schema does not allow."""
     _check(event, event_v2.RunEvent, "event")
+    assert datetime.fromisoformat(event["eventTime"]).tzinfo, "a time without a zone"
+    assert str(UUID(event["run"]["runId"])) == event["run"]["runId"]
+    assert URN.fullmatch(event["producer"])
+    for output in event["outputs"]:
+        _check_columns(output, event["inputs"])
+    if openlineage_schema.FOLDER:
+        assert not openlineage_schema.errors(event)
+
+
+def _check_columns(output: dict[str, Any], inputs: list[dict[str, Any]]) -> None:
+    """Column lineage refers to columns of the schema facets, as the specification of its facet demands."""
+    facet = output["facets"].get("columnLineage", {"fields": {}})
+    assert facet["fields"].keys() <= set(_columns(output))
+    known = {(source["namespace"], source["name"], column) for source in inputs for column in _columns(source)}
+    used = [*facet.get("dataset", ()), *(field for name in facet["fields"].values() for field in name["inputFields"])]
+    assert {(field["namespace"], field["name"], field["field"]) for field in used} <= known
+
+
+def _columns(dataset: dict[str, Any]) -> list[str]:
+    return [field["name"] for field in dataset["facets"].get("schema", {"fields": []})["fields"]]
 
 
 def _check(value: Any, kind: Any, path: str) -> None:
@@ -116,4 +145,4 @@ def _check_object(value: Any, kind: Any, path: str) -> None:
             assert field.default is not attr.NOTHING, f"{path} lacks {name}"
     if "_schemaURL" in fields:
         assert value["_schemaURL"] == kind._get_schema()
-        assert value["_producer"].startswith("urn:kanon_sql:")
+        assert URN.fullmatch(value["_producer"])
