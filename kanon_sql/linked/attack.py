@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql import queries
@@ -29,33 +29,33 @@ from kanon_sql.spec import LinkedSpec
 class Exposed:
     """The people who are singled out by their row in the main table and `known_rows` other rows, the rarest ones.
 
-    `below_k`: the people who share a combination with fewer than k people. `highest`, `mean`: of the people's highest
-    risks; None without people.
+    `below_k`: the people who share a combination with fewer than k people. `highest_risk`, `mean_risk`: of the people's
+    highest risks; None without people.
     """
 
     known_rows: int | str
     people: int
     singled_out: int
     below_k: int
-    highest: float | None
-    mean: float | None
+    highest_risk: float | None
+    mean_risk: float | None
 
 
 @dataclass(frozen=True)
 class Matched:
     """The result of guessing who people are, by their row in the main table and `known_rows` other rows.
 
-    `attacked`: the people with so many rows. `guessed`: those with released people who match, the fewest of whom are
-    `fewest`. `expected`: the share of guesses to be right if the person is among those who match; `chance`: without
-    any knowledge.
+    `attacked`: the people with so many rows. `matched`: those with released people who match, the fewest of whom are
+    `fewest_candidates`. `expected_right`: the share of guesses to be right if the person is among those who match;
+    `chance`: without any knowledge.
     """
 
     known_rows: int
     attacked: int
-    guessed: int
-    singled_out: int
-    fewest: int | None
-    expected: float
+    matched: int
+    one_candidate: int
+    fewest_candidates: int | None
+    expected_right: float
     chance: float
 
 
@@ -63,29 +63,25 @@ class Matched:
 class Guessed:
     """The result of guessing values of a sensitive column, by `known_rows` other rows of the people.
 
-    `blind`: the guesses that are right without knowing any row, by the most frequent value.
+    `interval`: the 95 % interval of the share of right guesses. `blind`: the guesses that are right without knowing any
+    row, by the most frequent value.
     """
 
     column: str
     known_rows: int
     attacked: int
     right: int
+    interval: list[float]
     blind: int
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the share of right guesses."""
-        return interval(self.right, self.attacked)
 
 
 @dataclass(frozen=True)
 class AttackedTable:
-    """A table: its rows in the source and in the release, and the levels that its labels have, of how many."""
+    """A table: its rows in the source and in the release, and by column the level of its labels and the height."""
 
-    name: str
     rows: int
     released_rows: int
-    levels: Mapping[str, tuple[int, int]]
+    levels: dict[str, dict[str, int]]
 
 
 @dataclass(frozen=True)
@@ -95,7 +91,7 @@ class LinkedAttack:
     exposed: tuple[Exposed, ...]
     matched: tuple[Matched, ...]
     guessed: tuple[Guessed, ...]
-    tables: tuple[AttackedTable, ...] = ()
+    tables: Mapping[str, AttackedTable] = field(default_factory=dict)
 
 
 def exposed_people(joined: Joined, sizes: Sequence[int | str], k: int) -> Iterator[Exposed]:
@@ -163,9 +159,10 @@ def attack_release(
             )
             for link in links
         }
-        seen = tuple(
-            _add_known(engine, scratch, here, table, tables[0], texts[table.copy.link.name], spec) for table in tables
-        )
+        seen = {
+            name: _add_known(engine, scratch, here, table, tables[0], texts[name], spec)
+            for name, table in zip(names, tables, strict=True)
+        }
         return replace(_attacked(here, links, spec, texts, known_rows, attempts, seed), tables=seen)
 
 
@@ -192,8 +189,8 @@ def _add_known(
     background = here.receive("known_source", engine, text)
     here.add_as(released, queries.as_texts(background, _columns(spec, link), here.engine.dialect))
     heights = [attribute.hierarchy.height for attribute in table.attributes]
-    levels = {cell.name: (cell.level, height) for cell, height in zip(cells, heights, strict=True)}
-    return AttackedTable(link.name, table.copy.rows, rows, levels)
+    levels = {cell.name: {"level": cell.level, "height": height} for cell, height in zip(cells, heights, strict=True)}
+    return AttackedTable(table.copy.rows, rows, levels)
 
 
 def _released_cell(
@@ -269,7 +266,8 @@ def _attacked(
                 query = "attack_linked/guessed_values_of_rows"
                 holes |= {"rows": rows, "background": here["background"]}
             ((of_people, right, blind),) = here.rows(query, **holes)
-            guessed.append(Guessed(f"{link.name}.{column}", int(size), int(of_people), int(right), int(blind)))
+            figures = int(of_people), int(right), list(interval(int(right), int(of_people))), int(blind)
+            guessed.append(Guessed(f"{link.name}.{column}", int(size), *figures))
     return LinkedAttack(exposed, tuple(matched), tuple(guessed))
 
 

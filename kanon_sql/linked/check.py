@@ -53,12 +53,12 @@ class ValueFinding:
     required: Any
     achieved: float | int | None
     combinations: int
-    unsafe: int
+    unsafe_combinations: int
 
     @property
     def satisfied(self) -> bool:
         """Whether every combination satisfies the model."""
-        return self.unsafe == 0
+        return self.unsafe_combinations == 0
 
 
 @dataclass(frozen=True)

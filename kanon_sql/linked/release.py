@@ -322,7 +322,11 @@ def _require(checked: Checked, spec: LinkedSpec) -> None:
     found = [
         *checked.broken,
         *(_rare(finding.rare, finding.known_rows, spec) for finding in checked.findings if finding.rare),
-        *(f"{found.unsafe:,} combinations violate {found.model}" for found in checked.values if found.unsafe),
+        *(
+            f"{found.unsafe_combinations:,} combinations violate {found.model}"
+            for found in checked.values
+            if found.unsafe_combinations
+        ),
     ]
     raise VerificationError(f"{'; '.join(found)}; nothing was released, please report it")
 

@@ -24,7 +24,7 @@ from kanon_sql.plan.source import IN_MEMORY, Source, name_of, settle_either, spe
 from kanon_sql.recode.show import STATISTICS, how_of
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
 from kanon_sql.verbs.options import AttackOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -64,12 +64,10 @@ class Attacks(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per attack and column."""
-        import pandas
-
         counts = ("affected", "counted", "attempts", "successes")
         names = ("name", "column", *counts, "share", "baseline", "control", "excess")
         rows = [[outcome.to_dict()[name] for name in names] for outcome in self.outcomes]
-        return pandas.DataFrame(rows, columns=names)
+        return frame(rows, columns=names)
 
     def _lines(self) -> list[tuple[str, str]]:
         return [

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kanon_sql.errors import SpecError
-from kanon_sql.linked.attack import Exposed, LinkedAttack, attack_release, exposed_in_source
+from kanon_sql.linked.attack import LinkedAttack, attack_release, exposed_in_source
 from kanon_sql.linked.links import links_of
 from kanon_sql.plan.source import opened_engine
 from kanon_sql.spec import LinkedSpec, load_linked
 from kanon_sql.verbs.database import known_rows, released_tables
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -31,15 +31,9 @@ class DatabaseRisk(Result):
     k: int
     exposed: list[dict[str, Any]]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The figures."""
-        return vars(self).copy()
-
     def to_df(self) -> pandas.DataFrame:
         """One row per number of rows that the attacker has."""
-        import pandas
-
-        return pandas.DataFrame(self.exposed)
+        return frame(self.exposed)
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         return [(known_rows(found["known_rows"]), _exposed_line(found, self.k)) for found in self.exposed]
@@ -57,15 +51,9 @@ class DatabaseAttack(Result):
     values: list[dict[str, Any]]
     tables: dict[str, dict[str, Any]]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The figures."""
-        return vars(self).copy()
-
     def to_df(self) -> pandas.DataFrame:
         """One row per number of rows that the attacker has."""
-        import pandas
-
-        return pandas.DataFrame(self.exposed).merge(pandas.DataFrame(self.people), on="known_rows", how="left")
+        return frame(self.exposed).merge(frame(self.people), on="known_rows", how="left")
 
     @property
     def found(self) -> bool:
@@ -120,7 +108,7 @@ def risk_database(
     settled = load_linked(spec, **overrides)
     with opened_engine(settled.session, connection) as engine:
         exposed = exposed_in_source(engine, links_of(settled), settled, _known(settled, known))
-    return DatabaseRisk(settled.privacy.k, [_exposed(found) for found in exposed])
+    return DatabaseRisk(settled.privacy.k, [vars(found) for found in exposed])
 
 
 def attack_database(
@@ -163,50 +151,13 @@ def _known(spec: LinkedSpec, known: int | None) -> int:
     return known
 
 
-def _exposed(found: Exposed) -> dict[str, Any]:
-    return {
-        "known_rows": found.known_rows,
-        "people": found.people,
-        "singled_out": found.singled_out,
-        "below_k": found.below_k,
-        "highest_risk": found.highest,
-        "mean_risk": found.mean,
-    }
-
-
 def _described(spec: LinkedSpec, found: LinkedAttack) -> DatabaseAttack:
     m = spec.privacy.m
     promised = [m == "all" or (isinstance(one.known_rows, int) and one.known_rows <= m) for one in found.exposed]
-    exposed = [{**_exposed(one), "promised": within} for one, within in zip(found.exposed, promised, strict=True)]
-    people = [
-        {
-            "known_rows": one.known_rows,
-            "attacked": one.attacked,
-            "matched": one.guessed,
-            "one_candidate": one.singled_out,
-            "fewest_candidates": one.fewest,
-            "expected_right": one.expected,
-            "chance": one.chance,
-        }
-        for one in found.matched
-    ]
-    values = [
-        {
-            "column": one.column,
-            "known_rows": one.known_rows,
-            "attacked": one.attacked,
-            "right": one.right,
-            "interval": list(one.interval),
-            "blind": one.blind,
-        }
-        for one in found.guessed
-    ]
-    tables = {
-        table.name: {
-            "rows": table.rows,
-            "released_rows": table.released_rows,
-            "levels": {name: {"level": level, "height": height} for name, (level, height) in table.levels.items()},
-        }
-        for table in found.tables
-    }
-    return DatabaseAttack(spec.privacy.k, exposed, people, values, tables)
+    return DatabaseAttack(
+        k=spec.privacy.k,
+        exposed=[{**vars(one), "promised": within} for one, within in zip(found.exposed, promised, strict=True)],
+        people=[vars(one) for one in found.matched],
+        values=[vars(one) for one in found.guessed],
+        tables={name: vars(table) for name, table in found.tables.items()},
+    )

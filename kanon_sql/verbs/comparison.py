@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -103,9 +103,7 @@ class Comparison(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per strategy and k."""
-        import pandas
-
-        return pandas.DataFrame([asdict(search) for search in self.searches])
+        return frame([asdict(search) for search in self.searches])
 
     def name_of(self, search: StrategyResult) -> str:
         """A strategy's name, with its k if there are several."""

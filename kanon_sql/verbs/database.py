@@ -23,7 +23,7 @@ from kanon_sql.plan.source import opened_engine
 from kanon_sql.queries import Relation
 from kanon_sql.release.tables import quoted
 from kanon_sql.spec import LinkedSpec, load_linked
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -44,13 +44,11 @@ class DatabaseRelease(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per table: its rows, those released, and where they are."""
-        import pandas
-
         columns = ("rows", "released_rows", "target")
         rows = [
             {"table": name, **{key: table[key] for key in columns}} for name, table in self.manifest["tables"].items()
         ]
-        return pandas.DataFrame(rows)
+        return frame(rows)
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         tables = self.manifest["tables"]
@@ -72,15 +70,9 @@ class DatabaseVerification(Result):
     broken_keys: list[str]
     satisfied: bool
 
-    def to_dict(self) -> dict[str, Any]:
-        """The figures."""
-        return vars(self).copy()
-
     def to_df(self) -> pandas.DataFrame:
         """One row per number of known rows."""
-        import pandas
-
-        return pandas.DataFrame(self.findings)
+        return frame(self.findings)
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         broken = [("broken keys", sentence) for sentence in self.broken_keys]
@@ -215,19 +207,7 @@ def _findings(checked: Checked) -> list[dict[str, Any]]:
 
 
 def _value_findings(checked: Checked) -> list[dict[str, Any]]:
-    return [
-        {
-            "column": finding.column,
-            "model": finding.model,
-            "known_rows": finding.known_rows,
-            "required": finding.required,
-            "achieved": finding.achieved,
-            "combinations": finding.combinations,
-            "unsafe_combinations": finding.unsafe,
-            "satisfied": finding.satisfied,
-        }
-        for finding in checked.values
-    ]
+    return [{**vars(finding), "satisfied": finding.satisfied} for finding in checked.values]
 
 
 def manifest_of(spec: LinkedSpec, released: LinkedRelease, seconds: float) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs.options import RecodingOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 from kanon_sql.verbs.statement import warn_of
 
 if TYPE_CHECKING:
@@ -85,9 +85,7 @@ class Explanation(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per statement."""
-        import pandas
-
-        return pandas.DataFrame([asdict(step) for step in self.steps])
+        return frame([asdict(step) for step in self.steps])
 
     def _lines(self) -> list[tuple[str, str]]:
         return [(step.name, f"{step.outcome}: {step.sentence}") for step in self.steps]

@@ -39,7 +39,7 @@ from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.compare import losses_by_k
 from kanon_sql.verbs.comparison import StrategyResult
 from kanon_sql.verbs.lattice import searched
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 from kanon_sql.verbs.risk import risk
 from kanon_sql.verbs.search import result_of
 
@@ -125,11 +125,9 @@ class ReleaseFigures(Result):
 
     def to_df(self, name: str = "columns") -> pandas.DataFrame:
         """One of the figures as a pandas DataFrame; SpecError for an unknown name."""
-        import pandas
-
         if name not in self._tables:
             raise SpecError(f"there is no figure {name!r}; choose among {', '.join(self._tables)}")
-        return pandas.DataFrame(list(self._tables[name]))
+        return frame(list(self._tables[name]))
 
     @property
     def _tables(self) -> dict[str, tuple[Any, ...]]:

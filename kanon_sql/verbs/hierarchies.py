@@ -17,7 +17,7 @@ from kanon_sql.plan.source import IN_MEMORY, column_values, opened
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import parse
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -41,10 +41,8 @@ class HierarchyTable(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per value: the value and its labels."""
-        import pandas
-
         names = [self.column, *(f"level_{level}" for level in range(1, self.height + 1))]
-        return pandas.DataFrame([list(row) for row in self.hierarchy.rows()], columns=names)
+        return frame([list(row) for row in self.hierarchy.rows()], columns=names)
 
     def _texts(self) -> dict[str, Any]:
         return {**super()._texts(), ".csv": self._csv}

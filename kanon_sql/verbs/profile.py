@@ -37,7 +37,7 @@ from kanon_sql.risk.single_columns import (
 )
 from kanon_sql.spec import check_values, session
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -102,9 +102,7 @@ class Profile(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per column."""
-        import pandas
-
-        return pandas.DataFrame([asdict(column) for column in self.columns])
+        return frame([asdict(column) for column in self.columns])
 
     def _lines(self) -> list[tuple[str, str]]:
         roles = {

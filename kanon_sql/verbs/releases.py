@@ -17,7 +17,7 @@ from kanon_sql.plan.source import opened_engine
 from kanon_sql.relation import Relation
 from kanon_sql.spec import Session
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -69,9 +69,7 @@ class Releases(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per release."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dict()["rows"], columns=list(_COLUMNS))
+        return frame(self.to_dict()["rows"], columns=list(_COLUMNS))
 
     def _lines(self) -> list[tuple[str, str]]:
         broken = [(f"row {number}", problem) for number, problem in self.broken]

@@ -19,7 +19,7 @@ from kanon_sql.spec import RECIPIENTS, LinkedSpec, load_linked
 from kanon_sql.staging import Staging
 from kanon_sql.verbs.attack_database import ATTEMPTS, attack_database, risk_database
 from kanon_sql.verbs.database import known_rows, verify_database
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -51,9 +51,7 @@ class DatabaseReport(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per number of rows that the attacker has."""
-        import pandas
-
-        return pandas.DataFrame(self.figures["attack"]["exposed"])
+        return frame(self.figures["attack"]["exposed"])
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False, **_: Any) -> Path:
         """Write `.html`, `.md` or `.docx`; the file's ending decides.
@@ -139,8 +137,6 @@ def report_database(
     Needs the source and the release. The keywords are those of `attack_database`. Raises SpecError and SourceError.
     """
     settled = load_linked(spec, **overrides)
-    if settled.into is None:
-        raise SpecError("the spec names no target; add `into` with the schema or folder of the release")
     verified = verify_database(settled, connection=connection)
     risk = risk_database(settled, connection=connection, known=known)
     attack = attack_database(settled, connection=connection, known=known, attempts=attempts, seed=seed)

@@ -25,14 +25,14 @@ _WIDTH = 110  # characters of a result on one line
 
 
 class Result(ABC):
-    """The interface of every result; a subclass implements `to_dict`, `to_df` and `_lines`."""
+    """The interface of every result; a subclass implements `to_df`, `_lines`, and mostly `to_dict`."""
 
     json_form: ClassVar[str] = ""
     """The name of the documented form of its JSON, as in `kanon schema`; empty for none."""
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """The whole result as a mapping for JSON."""
+        return vars(self).copy()
 
     def to_json(self) -> str:
         """The result as JSON text, as the command prints it with `--json`."""
@@ -98,3 +98,10 @@ class Result(ABC):
         lines = self._lines()
         rows = "".join(f"<tr><th>{escape(heading)}</th><td>{escape(text)}</td></tr>" for heading, text in lines)
         return f"<table>{rows}</table>"
+
+
+def frame(rows: Sequence[Any], columns: list[str] | tuple[str, ...] | None = None) -> pandas.DataFrame:
+    """A pandas DataFrame, for which pandas is imported only now."""
+    import pandas
+
+    return pandas.DataFrame(rows, columns=columns)

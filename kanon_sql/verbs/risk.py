@@ -30,7 +30,7 @@ from kanon_sql.risk.meanings import meanings
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import RECIPIENTS, Spec, Target
 from kanon_sql.verbs.options import RiskOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -115,8 +115,6 @@ class Risks(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per table: the figures of its classes."""
-        import pandas
-
         rows = [
             {
                 "table": table.name,
@@ -128,7 +126,7 @@ class Risks(Result):
             }
             for table in self.tables
         ]
-        return pandas.DataFrame(rows)
+        return frame(rows)
 
     def _lines(self) -> list[tuple[str, str]]:
         lines = [("by", ", ".join(self.quasi_identifiers))]

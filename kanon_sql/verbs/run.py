@@ -41,7 +41,7 @@ from kanon_sql.staging import PrivateFolder, Staging
 from kanon_sql.verbs.anonymize import make_release, releasing
 from kanon_sql.verbs.cloak import make_cloaked
 from kanon_sql.verbs.released import Release
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -114,10 +114,8 @@ class Runs(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per release."""
-        import pandas
-
         rows = [(outcome.name, outcome.target, outcome.status, "; ".join(outcome.why)) for outcome in self.releases]
-        return pandas.DataFrame(rows, columns=["name", "target", "status", "why"])
+        return frame(rows, columns=["name", "target", "status", "why"])
 
     def _lines(self) -> list[tuple[str, str]]:
         return [

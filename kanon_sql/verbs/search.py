@@ -16,7 +16,7 @@ from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.strategies import SearchOutcome
 from kanon_sql.verbs import frequency_sets
 from kanon_sql.verbs.options import Place, SearchOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 from kanon_sql.verbs.statement import of_plan
 
 if TYPE_CHECKING:
@@ -65,10 +65,8 @@ class Search(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """The trace: one row per query of the search, in order, with its result."""
-        import pandas
-
         columns = ["seconds", "asked", "node", "rows_at_risk", "score"]
-        return pandas.DataFrame([asdict(step) for step in self.outcome.trace], columns=columns)
+        return frame([asdict(step) for step in self.outcome.trace], columns=columns)
 
     def _lines(self) -> list[tuple[str, str]]:
         node = ", ".join(f"{name} {level} of {self.heights[name]}" for name, level in self.node.items())

@@ -22,7 +22,7 @@ from kanon_sql.resources import package_version
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.verbs import frequency_sets
 from kanon_sql.verbs.options import AnonymizeOptions, Place, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -55,10 +55,8 @@ class Compiled(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per mapping table."""
-        import pandas
-
         rows = [(mapping.name, len(mapping.rows)) for mapping in self.mappings]
-        return pandas.DataFrame(rows, columns=["mapping", "rows"])
+        return frame(rows, columns=["mapping", "rows"])
 
     def _lines(self) -> list[tuple[str, str]]:
         mappings = ", ".join(f"{mapping.name} ({len(mapping.rows):,} rows)" for mapping in self.mappings)

@@ -33,7 +33,7 @@ from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
 from kanon_sql.suggestion.spec_file import QuasiIdentifierEntry, SpecFile, text_of
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
 from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -104,9 +104,7 @@ class Suggestions(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per column."""
-        import pandas
-
-        return pandas.DataFrame(self.to_dict()["columns"])
+        return frame(self.to_dict()["columns"])
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the spec with comments, and hierarchies without a recipe to `hierarchies/NAME/`; return its path.

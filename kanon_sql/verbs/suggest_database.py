@@ -25,7 +25,7 @@ from kanon_sql.suggestion.omop import OMOP
 from kanon_sql.suggestion.paths import find_paths
 from kanon_sql.suggestion.presets import Preset
 from kanon_sql.suggestion.spec_file import QuasiIdentifierEntry
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 from kanon_sql.verbs.suggest import (
     DROPPED,
     SuggestedColumn,
@@ -91,11 +91,7 @@ class DatabaseSuggestions(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per column."""
-        import pandas
-
-        return pandas.DataFrame(
-            [{"table": table.name, **column.described()} for table in self.tables for column in table.columns]
-        )
+        return frame([{"table": table.name, **column.described()} for table in self.tables for column in table.columns])
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Write the spec with comments, and hierarchies without a recipe to `hierarchies/NAME/`; return its path.

@@ -18,7 +18,7 @@ from kanon_sql.plan.source import name_of, settle_spec, spec_of_release
 from kanon_sql.spec import Spec
 from kanon_sql.utility import Association, Learned, Marginal, QueryErrors
 from kanon_sql.verbs.options import UtilityOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 from kanon_sql.verbs.verify import of_target
 
 if TYPE_CHECKING:
@@ -92,10 +92,8 @@ class Utility(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row per figure: the measure, its column or columns, and its values in the source and in the release."""
-        import pandas
-
         names = ("measure", "column", "other", "source", "release", "error")
-        return pandas.DataFrame([[row.get(name) for name in names] for row in self._figures()], columns=names)
+        return frame([[row.get(name) for name in names] for row in self._figures()], columns=names)
 
     def _figures(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = []

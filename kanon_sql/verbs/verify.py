@@ -21,7 +21,7 @@ from kanon_sql.release import anatomy, findings
 from kanon_sql.report.numbers import parameters
 from kanon_sql.spec import Spec, check
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -70,9 +70,7 @@ class Verification(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """The numbers of classes below k, by size."""
-        import pandas
-
-        return pandas.DataFrame(self.offending_sizes, columns=["size", "classes"])
+        return frame(self.offending_sizes, columns=["size", "classes"])
 
     def _lines(self) -> list[tuple[str, str]]:
         if self.summary is None:
