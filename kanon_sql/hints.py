@@ -8,6 +8,7 @@ from itertools import pairwise
 
 IDENTIFIER, QUASI_IDENTIFIER = "identifier", "quasi-identifier"
 SENSITIVE, MEASURE, NOTHING = "sensitive", "measure", ""
+KEPT, DROPPED = "kept", "dropped"
 
 
 def name_hint(name: str) -> str:

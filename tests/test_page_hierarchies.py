@@ -21,7 +21,7 @@ from kanon_sql.page.groups import ByHand
 from kanon_sql.page.hierarchies import MOST_UPLOADED
 from kanon_sql.page.recipes import KINDS
 from kanon_sql.spec import as_yaml
-from kanon_sql.verbs.suggest import SuggestedColumn
+from kanon_sql.suggestion.columns import SuggestedColumn
 from support.browser import NEEDS_CHROMIUM, clean, window
 from support.page import client_of, served, text_of
 

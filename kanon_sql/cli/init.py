@@ -16,20 +16,17 @@ from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.output import out, print_json, warn, watching
 from kanon_sql.errors import SpecError
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.spec import read_value
+from kanon_sql.suggestion.columns import SuggestedColumn, SuggestedTable
 from kanon_sql.verbs.options import RoleOptions
 from kanon_sql.verbs.suggest import (
-    DROPPED,
-    KEPT,
-    SuggestedColumn,
     SuggestionPreview,
     Suggestions,
     check_spec_file,
     suggest,
 )
 from kanon_sql.verbs.suggest_database import PRESETS, DatabaseSuggestions, suggest_database
-from kanon_sql.verbs.table_roles import SuggestedTable
 
 _ROLES = {"q": QUASI_IDENTIFIER, "i": IDENTIFIER, "s": SENSITIVE, "k": KEPT, "d": DROPPED}
 _ANSWERS = (

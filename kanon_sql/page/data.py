@@ -16,13 +16,12 @@ from starlette.routing import Route
 
 from kanon_sql.errors import KanonError
 from kanon_sql.generalization.values import key
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
+from kanon_sql.hints import DROPPED, IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.page.column_values import shown as shown_value
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.state import Page, PageResult
 from kanon_sql.page.summaries import SourceSummary
 from kanon_sql.page.web import rendered
-from kanon_sql.verbs.suggest import DROPPED
 
 _PATIENCE = 0.5  # seconds that a screen waits for the counts; after that, an event brings them
 _LONGEST = 40

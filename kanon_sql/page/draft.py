@@ -12,10 +12,10 @@ from typing import Any
 from kanon_sql.errors import SpecError
 from kanon_sql.generalization.hierarchy import STAR
 from kanon_sql.generalization.recipes import grouped
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.page.groups import A_STAR
 from kanon_sql.spec import DECLARED, Spec, as_yaml, parse
-from kanon_sql.verbs.suggest import DROPPED, KEPT, SuggestedColumn
+from kanon_sql.suggestion.columns import SuggestedColumn
 
 MOST_LISTED = 5_000  # values of a suggestion that a spec lists
 ROLES = (QUASI_IDENTIFIER, IDENTIFIER, SENSITIVE, KEPT, DROPPED)

@@ -11,7 +11,7 @@ from typing import Any
 from kanon_sql import spec as specs
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.frequency.fitting import file_in_folder
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.page import web
 from kanon_sql.page.draft import REASONS, Draft, DraftColumn, as_suggested, without_code
 from kanon_sql.page.explore import checked
@@ -20,7 +20,7 @@ from kanon_sql.page.saved_work import SavedDraft, SavedWork
 from kanon_sql.page.state import Page, PageResult
 from kanon_sql.plan.observer import Observer
 from kanon_sql.spec import Spec
-from kanon_sql.verbs.suggest import DROPPED, KEPT, Suggestions, looked_at, places_of
+from kanon_sql.verbs.suggest import Suggestions, looked_at, places_of
 
 _ROLES = ("quasi_identifiers", "identifiers", "sensitive", "keep", "unit", REASONS)
 CONNECTION = ("database", "attach")  # the keys of a spec for tables

@@ -13,12 +13,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from kanon_sql.errors import SpecError
-from kanon_sql.hints import IDENTIFIER, SENSITIVE
+from kanon_sql.hints import DROPPED, IDENTIFIER, SENSITIVE
 from kanon_sql.page.draft import Draft, DraftColumn
 from kanon_sql.page.web import changing, number, rendered, shown
 from kanon_sql.spec import SENSITIVE_MODELS
 from kanon_sql.spec.keys import kind_of
-from kanon_sql.verbs.suggest import DROPPED
 
 MOST: dict[str, float | None] = {
     key: kind_of(model.model_fields[model.short]).limits.get("le") for key, model in SENSITIVE_MODELS.items()

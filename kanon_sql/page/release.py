@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
-from kanon_sql.hints import IDENTIFIER, SENSITIVE
+from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, SENSITIVE
 from kanon_sql.page import decision
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.names import FORMS, RELEASES, SPECS, file_in, plain
@@ -27,7 +27,7 @@ from kanon_sql.report import words
 from kanon_sql.spec import DECLARED, Spec, as_yaml, completed, in_flow, parse
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion.spec_file import comment, listed
-from kanon_sql.verbs.suggest import DROPPED, KEPT, has_password
+from kanon_sql.verbs.suggest import has_password
 
 DRAFT = "draft"  # released by default; otherwise a result
 REPORTS = {"show": "Show it here", "write": "Show it here, and write it next to the release", "": "None"}

@@ -6,21 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kanon_sql.hints import DROPPED, IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.spec import in_flow, limit_text
-from kanon_sql.suggestion.spec_file import QuasiIdentifierEntry, Reasons, comment, generalized, in_a_line, listed
-
-
-@dataclass(frozen=True)
-class TableEntry:
-    """A table in the file. `keys`: columns with what they refer to and why; `source`: if it is not the name."""
-
-    name: str
-    rows: int
-    source: str | None = None
-    keys: Sequence[tuple[str, str, str]] = ()
-    quasi_identifiers: Sequence[QuasiIdentifierEntry] = ()
-    identifiers: Reasons = ()
-    dropped: Reasons = ()
+from kanon_sql.suggestion.columns import SuggestedTable
+from kanon_sql.suggestion.spec_file import comment, generalized, in_a_line, listed, with_reasons
 
 
 @dataclass(frozen=True)
@@ -29,8 +18,8 @@ class DatabaseFile:
 
     database: str | None
     unit: tuple[str, str, str]
-    tables: Sequence[TableEntry]
-    left_out: Reasons
+    tables: Sequence[SuggestedTable]
+    left_out: Mapping[str, str]
     k: int
     m: int | str
     suppression_limit: float | str
@@ -74,27 +63,28 @@ def _tables(draft: DatabaseFile) -> Iterator[str]:
         yield from (f"    {line}" if line else "" for line in _table(table))
     if draft.left_out:
         yield from comment("Not in the release:", "  ")
-    for name, reason in draft.left_out:
+    for name, reason in draft.left_out.items():
         yield from comment(f"- {in_flow(name)}: {reason}", "  ")
 
 
-def _table(table: TableEntry) -> Iterator[str]:
-    if table.source:
+def _table(table: SuggestedTable) -> Iterator[str]:
+    quasi_identifiers, identifiers = table.of_role(QUASI_IDENTIFIER), table.of_role(IDENTIFIER)
+    if table.source != table.name:
         yield f"source: {in_flow(table.source)}"
     if table.keys:
         yield "keys:"
         for column, refers_to, evidence in table.keys:
             yield f"  {in_flow(column)}: {in_flow(refers_to)}   # {in_a_line(evidence)}"
-    if table.quasi_identifiers:
+    if quasi_identifiers:
         yield "quasi_identifiers:"
-        for quasi_identifier in table.quasi_identifiers:
-            yield from generalized(quasi_identifier)
-    if table.identifiers:
-        yield from listed("identifiers", table.identifiers)
-    if not (table.keys or table.quasi_identifiers or table.identifiers):
+        for quasi_identifier in quasi_identifiers:
+            yield from generalized(quasi_identifier, table.weights.get(quasi_identifier.name))
+    if identifiers:
+        yield from listed("identifiers", with_reasons(identifiers))
+    if not (table.keys or quasi_identifiers or identifiers):
         yield "keep: []"
-    for column, reason in table.dropped:
-        yield from comment(f"- {in_flow(column)}   # dropped: {in_a_line(reason)}")
+    for dropped in table.of_role(DROPPED):
+        yield from comment(f"- {in_flow(dropped.name)}   # dropped: {in_a_line(dropped.reason)}")
 
 
 def _privacy(draft: DatabaseFile) -> Iterator[str]:

@@ -7,50 +7,38 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
+from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.spec import in_flow, limit_text
+from kanon_sql.suggestion.columns import SuggestedColumn, of_role
 
 _WIDTH = 116
-_DROPPED = "It identifies people directly."
-_GENERALIZED = "Others can know it, and it can identify people together with other columns."
-_SENSITIVE = "Its values must not be linked to a person."
-_KEPT = "Others are not expected to know it."
+_REASONS = {
+    IDENTIFIER: "It identifies people directly.",
+    QUASI_IDENTIFIER: "Others can know it, and it can identify people together with other columns.",
+    SENSITIVE: "Its values must not be linked to a person.",
+    KEPT: "Others are not expected to know it.",
+}
 _MANY = 8  # quasi-identifiers; with more, a comment recommends to remove some
-Reasons = Sequence[tuple[str, str]]  # columns with the reasons for their roles
-
-
-@dataclass(frozen=True)
-class QuasiIdentifierEntry:
-    """A quasi-identifier in the file: its recipe, the reasons for its role and recipe, and its labels by level.
-
-    `weight`: how much it counts in the loss, if not 1.
-    """
-
-    name: str
-    reason: str
-    recipe: Any
-    why: str
-    labels: Sequence[int]
-    weight: float | None = None
 
 
 @dataclass(frozen=True)
 class SpecFile:
     """The contents of the file. `places`: the keys source, database and target, if available.
 
-    `unit`: the column of the people, if they have several rows.
+    `columns`: with all recipes, also those of files. `unit`: the column of the people, if they have several rows.
     """
 
     rows: int
     places: Mapping[str, Any]
-    identifiers: Reasons
-    quasi_identifiers: Sequence[QuasiIdentifierEntry]
-    sensitive: Reasons
-    kept: Reasons
-    dropped: Reasons
+    columns: Sequence[SuggestedColumn]
     k: int
     suppression_limit: float | str
     notes: Sequence[str] = ()
     unit: str | None = None
+
+    def of_role(self, role: str) -> list[SuggestedColumn]:
+        """The columns with a role."""
+        return of_role(self.columns, role)
 
 
 def text_of(draft: SpecFile, name: str) -> str:
@@ -70,20 +58,23 @@ def _lines(draft: SpecFile, name: str) -> Iterator[str]:
     places = dict(draft.places)
     target = places.pop("target", None)
     yield from (f"{key}: {in_flow(value)}" for key, value in places.items())
-    yield from _columns("identifiers", "Dropped: they identify people directly.", draft.identifiers)
+    yield from _columns("identifiers", "Dropped: they identify people directly.", draft.of_role(IDENTIFIER))
     yield ""
     yield from comment("Generalized: others may know them, and together they can identify people.")
     yield "quasi_identifiers:"
-    for quasi_identifier in draft.quasi_identifiers:
-        yield from generalized(quasi_identifier)
-    yield from _columns("sensitive", "Released unchanged; the manifest shows what classes reveal.", draft.sensitive)
+    for column in draft.of_role(QUASI_IDENTIFIER):
+        yield from generalized(column)
+    yield from _columns(
+        "sensitive", "Released unchanged; the manifest shows what classes reveal.", draft.of_role(SENSITIVE)
+    )
     yield ""
     yield from comment(
         "Released unchanged: list what others cannot know. Columns that this file does not name are dropped."
     )
-    yield from listed("keep", draft.kept) if draft.kept else ["keep: []"]
-    for column, reason in draft.dropped:
-        yield from comment(f"- {in_flow(column)}   # dropped: {reason}")
+    kept = draft.of_role(KEPT)
+    yield from listed("keep", with_reasons(kept)) if kept else ["keep: []"]
+    for column in draft.of_role(DROPPED):
+        yield from comment(f"- {in_flow(column.name)}   # dropped: {column.reason}")
     yield from _privacy(draft)
     yield from _for_the_report(draft)
     if target:
@@ -100,12 +91,12 @@ def _privacy(draft: SpecFile) -> Iterator[str]:
     others = "rows of at least {} other people" if draft.unit else "at least {} others"
     yield from comment(f"Every released row looks like {others.format(draft.k - 1)}; 10 or 20 for the public.")
     yield f"privacy: {in_flow({'k': draft.k})}"
-    if draft.sensitive:
-        diverse = in_flow({"k": draft.k, "l_diversity": {draft.sensitive[0][0]: 2}})
+    if sensitive := draft.of_role(SENSITIVE):
+        diverse = in_flow({"k": draft.k, "l_diversity": {sensitive[0].name: 2}})
         yield from comment(f"To require two sensitive values in every class: privacy: {diverse}")
     limit = draft.suppression_limit
     yield f"suppression_limit: {limit}   # at most {limit_text(limit)} may be suppressed"
-    many = len(draft.quasi_identifiers)
+    many = len(draft.of_role(QUASI_IDENTIFIER))
     if many > _MANY:
         yield from comment(f"{many} quasi-identifiers leave little detail: remove those that others cannot know.")
     yield from comment("A local recoding keeps more detail if many rows are similar: strategy: refine")
@@ -116,16 +107,11 @@ def _for_the_report(draft: SpecFile) -> Iterator[str]:
     yield ""
     yield from comment("For the verdict and the report: name the recipient, and edit the reasons, which readers see.")
     yield from comment("recipient: public, contract or secure; also purpose, retention, review_date, norms, reason_k")
-    by_role = {
-        _DROPPED: draft.identifiers,
-        _GENERALIZED: [(column.name, column.reason) for column in draft.quasi_identifiers],
-        _SENSITIVE: draft.sensitive,
-        _KEPT: draft.kept,
-    }
-    if any(by_role.values()):
+    columns = [(column, default) for role, default in _REASONS.items() for column in draft.of_role(role)]
+    if columns:
         yield "reasons:"
-    for default, columns in by_role.items():
-        yield from (f"  {in_flow(name)}: {in_flow(plain_reason(reason, default))}" for name, reason in columns)
+    for column, default in columns:
+        yield f"  {in_flow(column.name)}: {in_flow(plain_reason(column.reason, default))}"
 
 
 def plain_reason(reason: str, default: str) -> str:
@@ -144,25 +130,30 @@ def plain_reason(reason: str, default: str) -> str:
     return f"{first[:1].upper()}{first[1:]}."
 
 
-def generalized(column: QuasiIdentifierEntry) -> Iterator[str]:
-    """A quasi-identifier with its hierarchy, and the reasons as comments."""
+def generalized(column: SuggestedColumn, weight: float | None = None) -> Iterator[str]:
+    """A quasi-identifier with its hierarchy, and the reasons as comments; `weight`: in the loss, if not 1."""
     yield from comment(column.reason, "  ")
     yield f"  {in_flow(column.name)}:"
     yield from comment(column.why, "    ")
     counts = " → ".join(f"{labels:,}" for labels in column.labels)
     yield f"    hierarchy: {in_flow(column.recipe)}   # {counts}"
-    if column.weight is not None:
-        yield f"    weight: {column.weight:g}"
+    if weight is not None:
+        yield f"    weight: {weight:g}"
 
 
-def _columns(key: str, explanation: str, columns: Reasons) -> Iterator[str]:
+def _columns(key: str, explanation: str, columns: Sequence[SuggestedColumn]) -> Iterator[str]:
     if columns:
         yield ""
         yield from comment(explanation)
-        yield from listed(key, columns)
+        yield from listed(key, with_reasons(columns))
 
 
-def listed(key: str, columns: Reasons) -> Iterator[str]:
+def with_reasons(columns: Sequence[SuggestedColumn]) -> list[tuple[str, str]]:
+    """The names of columns with the reasons for their roles."""
+    return [(column.name, column.reason) for column in columns]
+
+
+def listed(key: str, columns: Sequence[tuple[str, str]]) -> Iterator[str]:
     """A list of columns under a key, with the reasons as comments."""
     yield f"{key}:"
     for name, reason in columns:

@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -19,7 +20,7 @@ from kanon_sql.errors import HierarchyError, SpecError, TargetError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text, key
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE, name_hint
+from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, QUASI_IDENTIFIER, SENSITIVE, name_hint
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import IN_MEMORY, Source, column_values, opened_source
 from kanon_sql.release.publish import check_file
@@ -30,7 +31,8 @@ from kanon_sql.risk.single_columns import listed, percent
 from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging
 from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
-from kanon_sql.suggestion.spec_file import QuasiIdentifierEntry, SpecFile, text_of
+from kanon_sql.suggestion.columns import SuggestedColumn, of_role
+from kanon_sql.suggestion.spec_file import SpecFile, text_of
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
 from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled
 from kanon_sql.verbs.result import Result, frame
@@ -38,7 +40,6 @@ from kanon_sql.verbs.result import Result, frame
 if TYPE_CHECKING:
     import pandas
 
-KEPT, DROPPED = "kept", "dropped"
 MOST_QUASI_IDENTIFIERS = 16  # suggested at most: with more, hardly any detail is left in any of them
 _ROLES = {"quasi_identifiers": QUASI_IDENTIFIER, "identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEPT}
 _CHOSEN = "your choice"
@@ -47,30 +48,33 @@ _MOST_RELATED = 200  # values of another column that categories are grouped by
 _MOST_PAIRS = 100_000
 
 
-@dataclass(frozen=True)
-class SuggestedColumn:
-    """A column: its role (identifier, quasi-identifier, sensitive, kept, dropped) and the reason.
+class SpecToWrite(Result):
+    """A suggested spec, which is written to a file together with its hierarchies."""
 
-    For a quasi-identifier: `recipe`, as written in a spec, or None if `levels` list the label of every value; `why`
-    this hierarchy was chosen; `labels`, the number of labels on each level, values first.
-    """
+    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
+        """Write the spec with comments, and hierarchies without a recipe to `hierarchies/NAME/`; return its path.
 
-    name: str
-    type: str
-    role: str
-    reason: str
-    recipe: Any = None
-    why: str = ""
-    labels: tuple[int, ...] = ()
-    levels: tuple[Mapping[Any, str], ...] = field(default=(), repr=False)
+        Paths in the spec are relative to its folder. The hierarchies contain values of the data, so their mode is 0600.
+        TargetError if a file exists and must not be replaced, SpecError if the name does not end like a YAML file.
+        """
+        target = Path(path)
+        check_spec_file(target, overwrite)
+        columns = self._in_files(target.stem)
+        files = {target.parent / name: hierarchy_text(column.levels) for name, column in columns}
+        write_suggestion(target, self.text(target), files, overwrite)
+        return target
 
-    def described(self) -> dict[str, Any]:
-        """Everything except the values of its hierarchy, as a mapping for JSON."""
-        return {name: value for name, value in vars(self).items() if name != "levels"} | {"labels": [*self.labels]}
+    @abstractmethod
+    def text(self, path: str | PathLike[str] = "release.yml") -> str:
+        """The text that `write` would write to a path."""
+
+    @abstractmethod
+    def _in_files(self, name: str) -> Iterator[tuple[str, SuggestedColumn]]:
+        """The columns whose hierarchies are written to files, with their paths relative to the spec `name`."""
 
 
 @dataclass(frozen=True, repr=False)
-class Suggestions(Result):
+class Suggestions(SpecToWrite):
     """A suggested spec: the role and the hierarchy of every column. `write` creates the file and its hierarchies.
 
     `source` and `database`: the arguments, unchanged. `notes`: hints for readers of the spec. `reading`: the options
@@ -91,7 +95,7 @@ class Suggestions(Result):
 
     def of_role(self, role: str) -> tuple[SuggestedColumn, ...]:
         """The columns with a role, in the table's order."""
-        return tuple(column for column in self.columns if column.role == role)
+        return tuple(of_role(self.columns, role))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the values of hierarchies, as a mapping for JSON."""
@@ -106,26 +110,13 @@ class Suggestions(Result):
         """One row per column."""
         return frame(self.to_dict()["columns"])
 
-    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the spec with comments, and hierarchies without a recipe to `hierarchies/NAME/`; return its path.
-
-        Paths in the spec are relative to its folder. The hierarchies contain values of the data, so their mode is 0600.
-        TargetError if a file exists and must not be replaced, SpecError if the name does not end like a YAML file.
-        """
-        target = Path(path)
-        check_spec_file(target, overwrite)
-        files = {target.parent / name: text for name, text in self._files(target.stem).items()}
-        write_suggestion(target, self.text(target), files, overwrite)
-        return target
-
     def text(self, path: str | PathLike[str] = "release.yml") -> str:
         """The text that `write` would write to a path."""
         target = Path(path)
         return text_of(self._draft(target), target.name)
 
-    def _files(self, name: str) -> dict[str, str]:
-        """The text of every hierarchy file, by its path relative to the spec `name`."""
-        return {self._file(column, name): hierarchy_text(column.levels) for column in self.columns if column.levels}
+    def _in_files(self, name: str) -> Iterator[tuple[str, SuggestedColumn]]:
+        return ((self._file(column, name), column) for column in self.columns if column.levels)
 
     def _file(self, column: SuggestedColumn, name: str) -> str:
         stems: dict[str, str] = {}
@@ -137,32 +128,15 @@ class Suggestions(Result):
         return f"hierarchies/{name}/{stems[column.name]}.csv"
 
     def _draft(self, path: Path) -> SpecFile:
-        generalized = [
-            QuasiIdentifierEntry(
-                column.name,
-                column.reason,
-                {"file": self._file(column, path.stem)} if column.levels else column.recipe,
-                column.why,
-                column.labels,
-            )
-            for column in self.of_role(QUASI_IDENTIFIER)
-        ]
         return SpecFile(
             rows=self.rows,
             places=places_of(self, path.absolute().parent),
-            identifiers=self._reasons(IDENTIFIER),
-            quasi_identifiers=generalized,
-            sensitive=self._reasons(SENSITIVE),
-            kept=self._reasons(KEPT),
-            dropped=self._reasons(DROPPED),
+            columns=[column.in_file(self._file(column, path.stem)) for column in self.columns],
             k=self.k,
             suppression_limit=self.suppression_limit,
             notes=self.notes,
             unit=self.unit,
         )
-
-    def _reasons(self, role: str) -> list[tuple[str, str]]:
-        return [(column.name, column.reason) for column in self.of_role(role)]
 
     def _lines(self) -> list[tuple[str, str]]:
         lines = [("source", f"{self.source}, {self.rows:,} rows")]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -13,29 +13,25 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.declared_keys import parts_of_tables
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
+from kanon_sql.hints import QUASI_IDENTIFIER
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened_engine
 from kanon_sql.queries import Relation
 from kanon_sql.spec import check_values, session
 from kanon_sql.spec.linked import OWN
-from kanon_sql.suggestion.database_file import DatabaseFile, TableEntry, database_text
+from kanon_sql.suggestion.columns import SuggestedColumn, SuggestedTable
+from kanon_sql.suggestion.database_file import DatabaseFile, database_text
 from kanon_sql.suggestion.keys import Keys, find_keys
 from kanon_sql.suggestion.omop import OMOP
 from kanon_sql.suggestion.paths import find_paths
 from kanon_sql.suggestion.presets import Preset
-from kanon_sql.suggestion.spec_file import QuasiIdentifierEntry
-from kanon_sql.verbs.result import Result, frame
+from kanon_sql.verbs.result import frame
 from kanon_sql.verbs.suggest import (
-    DROPPED,
-    SuggestedColumn,
-    check_spec_file,
+    SpecToWrite,
     has_password,
-    hierarchy_text,
     relative_place,
-    write_suggestion,
 )
-from kanon_sql.verbs.table_roles import SuggestedTable, TableRoles
+from kanon_sql.verbs.table_roles import TableRoles
 
 if TYPE_CHECKING:
     import pandas
@@ -45,7 +41,7 @@ PRESETS: Mapping[str, Preset] = {OMOP.name: OMOP}
 
 
 @dataclass(frozen=True, repr=False)
-class DatabaseSuggestions(Result):
+class DatabaseSuggestions(SpecToWrite):
     """A suggested spec of several tables. `write` creates the file and its hierarchies.
 
     `unit`: the table of the people; `key`: its key; `reason`: why this table. `left_out`: the other tables of the
@@ -93,31 +89,14 @@ class DatabaseSuggestions(Result):
         """One row per column."""
         return frame([{"table": table.name, **column.described()} for table in self.tables for column in table.columns])
 
-    def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
-        """Write the spec with comments, and hierarchies without a recipe to `hierarchies/NAME/`; return its path.
-
-        Paths in the spec are relative to its folder. The hierarchies contain values of the data, so their mode is 0600.
-        TargetError if a file exists and must not be replaced, SpecError if the name does not end like a YAML file.
-        """
-        target = Path(path)
-        check_spec_file(target, overwrite)
-        files = {
-            target.parent / self._file(target.stem, table, column): hierarchy_text(column.levels)
-            for table in self.tables
-            for column in table.columns
-            if column.levels
-        }
-        write_suggestion(target, self.text(target), files, overwrite)
-        return target
-
     def text(self, path: str | PathLike[str] = "release.yml") -> str:
         """The text that `write` would write to a path."""
         target = Path(path)
         draft = DatabaseFile(
             database=self._written_database(target.absolute().parent),
             unit=(self.unit, self.key, self.reason),
-            tables=[self._entry(table, target.stem) for table in self.tables],
-            left_out=[*self.left_out.items()],
+            tables=[self._with_files(table, target.stem) for table in self.tables],
+            left_out=self.left_out,
             k=self.k,
             m=self.m,
             suppression_limit=self.suppression_limit,
@@ -132,27 +111,13 @@ class DatabaseSuggestions(Result):
             return None
         return relative_place(folder, self.database) if folder else self.database
 
-    def _entry(self, table: SuggestedTable, name: str) -> TableEntry:
-        generalized = [
-            QuasiIdentifierEntry(
-                column.name,
-                column.reason,
-                {"file": self._file(name, table, column)} if column.levels else column.recipe,
-                column.why,
-                column.labels,
-                table.weights.get(column.name),
-            )
-            for column in table.of_role(QUASI_IDENTIFIER)
-        ]
-        return TableEntry(
-            table.name,
-            table.rows,
-            table.source if table.source != table.name else None,
-            table.keys,
-            generalized,
-            [(column.name, column.reason) for column in table.of_role(IDENTIFIER)],
-            [(column.name, column.reason) for column in table.of_role(DROPPED)],
-        )
+    def _in_files(self, name: str) -> Iterator[tuple[str, SuggestedColumn]]:
+        pairs = ((table, column) for table in self.tables for column in table.columns if column.levels)
+        return ((self._file(name, table, column), column) for table, column in pairs)
+
+    def _with_files(self, table: SuggestedTable, name: str) -> SuggestedTable:
+        columns = (column.in_file(self._file(name, table, column)) for column in table.columns)
+        return replace(table, columns=tuple(columns))
 
     def _file(self, name: str, table: SuggestedTable, column: SuggestedColumn) -> str:
         """The path of a hierarchy's file; a number distinguishes names that differ only in their special characters."""

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql.engine import Column, Engine, Table, written
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.hints import QUASI_IDENTIFIER, SENSITIVE, name_words, words
+from kanon_sql.hints import DROPPED, KEPT, QUASI_IDENTIFIER, SENSITIVE, name_words, words
 from kanon_sql.plan.source import Source, column_values
 from kanon_sql.queries import Relation
 from kanon_sql.spec.linked import OWN
+from kanon_sql.suggestion.columns import SuggestedColumn, SuggestedTable
 from kanon_sql.suggestion.keys import KeyedTable, Keys
 from kanon_sql.suggestion.paths import Path, Paths
 from kanon_sql.suggestion.presets import Preset, PresetColumn
 from kanon_sql.verbs.profile import Profile, profiled
 from kanon_sql.verbs.suggest import (
-    DROPPED,
-    KEPT,
     PeopleByValue,
-    SuggestedColumn,
     role_of,
     with_fewer_quasi_identifiers,
     with_hierarchies,
@@ -33,25 +31,6 @@ _CLOCK = words("datetime timestamp time ts at zeit heure hora ora")
 _DAY = words("date on datum day tag fecha data jour")
 _START = words("start begin began from admission admitted beginn anfang aufnahme eintritt debut inicio")
 _END = words("end stop until ended discharge discharged ende entlassung austritt fin")
-
-
-@dataclass(frozen=True)
-class SuggestedTable:
-    """A table of the release: its rows, its keys (column, what it refers to, and why), and its other columns.
-
-    `source`: its name in the database. `weights`: how much columns count in the loss, if not 1.
-    """
-
-    name: str
-    source: str
-    rows: int
-    keys: tuple[tuple[str, str, str], ...]
-    columns: tuple[SuggestedColumn, ...]
-    weights: Mapping[str, float] = field(default_factory=dict)
-
-    def of_role(self, role: str) -> list[SuggestedColumn]:
-        """The columns with a role, in the table's order."""
-        return [column for column in self.columns if column.role == role]
 
 
 @dataclass(frozen=True)
