@@ -76,7 +76,7 @@ def release(
                 "`keep_node` reads the node from the manifest of the last build; set `manifest` to its file"
             )
         in_session = settled.model_copy(update={"database": None, "target": None})
-        with showing(session, relation) as (engine, name):
+        with showing(session, relation) as (engine, name), engine.in_time_zone(settled.time_zone):
             if model and _flag("EMPTY"):
                 return session.sql(_empty_sql(engine, name, in_session, model))
             kept = None

@@ -1,13 +1,16 @@
 """The days and hours of timestamps: in the time zone of the spec, whatever that of the session and machine."""
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import duckdb
 import pytest
+import yaml
 
-from kanon_sql import anonymize
+from kanon_sql import anonymize, run
+from kanon_sql.dbt import release as dbt_release
 from kanon_sql.errors import SpecError
 from support.database import create_table
 
@@ -61,3 +64,38 @@ def test_labels_of_files_are_of_utc_whatever_the_machine_is(tmp_path: Any, monke
             assert sorted(at for (at,) in read) == days(given or "UTC")
     with pytest.raises(SpecError, match="there is no time zone 'nowhere'"):
         anonymize("visits.parquet", SPEC, time_zone="nowhere")
+
+
+def test_a_dbt_model_has_the_time_zone_of_its_spec_on_every_machine() -> None:
+    with duckdb.connect() as session:
+        session.execute("CREATE TABLE visits AS SELECT UNNEST(?) AS at", [MOMENTS])
+        session.execute("SET TimeZone = 'Asia/Tokyo'")
+        for given in ("America/New_York", None):
+            model = dbt_release(session.table("visits"), session, {**SPEC, "time_zone": given})
+            assert sorted(at for (at,) in model.fetchall()) == days(given or "Asia/Tokyo")
+            assert session.execute("SELECT CURRENT_SETTING('TimeZone')").fetchall() == [("Asia/Tokyo",)]
+        with pytest.raises(SpecError, match="there is no time zone 'nowhere'"):
+            dbt_release(session.table("visits"), session, {**SPEC, "time_zone": "nowhere"})
+
+
+def test_a_run_names_the_time_zone_that_changed(
+    postgres: Any, postgres_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    create_table(postgres, "visits", {"at": "TIMESTAMPTZ"}, [(moment,) for moment in MOMENTS])
+    spec: dict[str, Any] = {**SPEC, "source": "visits", "database": postgres_dsn, "target": {"table": "anon"}}
+    spec["differencing_limit"] = "unlimited"
+
+    def ran(**more: Any) -> tuple[str, tuple[str, ...]]:
+        Path("nightly.yml").write_text(yaml.safe_dump({**spec, **more}), encoding="utf-8")
+        (release,) = run("nightly.yml").releases
+        return release.status, release.why
+
+    monkeypatch.setenv("PGTZ", "Asia/Tokyo")  # a default
+    assert ran() == ("released", ("there is no release yet",))
+    monkeypatch.setenv("PGTZ", "America/New_York")
+    assert ran() == ("released", ("the time zone changed from Asia/Tokyo to America/New_York",))
+    zones = "the spec changed", "the time zone changed from America/New_York to UTC"
+    assert ran(time_zone="UTC") == ("released", zones)
+    monkeypatch.setenv("PGTZ", "Asia/Tokyo")
+    assert ran(time_zone="UTC")[0] == "unchanged"

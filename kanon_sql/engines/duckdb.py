@@ -193,6 +193,20 @@ class DuckDB:
         except duckdb.Error:
             raise SpecError(f"there is no time zone {time_zone!r} in DuckDB; set one such as Europe/Zurich") from None
 
+    @contextmanager
+    def in_time_zone(self, name: str | None) -> Iterator[None]:
+        """The connection with another time zone, which stays as it is for None, while the block runs."""
+        if name is None:
+            yield
+            return
+        before = self.time_zone()
+        self._read_moments_in(name)
+        try:
+            yield
+        finally:
+            with suppress(SpecError):  # an aborted transaction, whose error is more important
+                self._read_moments_in(before)
+
     def time_zone(self) -> str:
         """The time zone of the connection."""
         ((name,),) = self.connection.execute("SELECT CURRENT_SETTING('TimeZone')").fetchall()

@@ -23,6 +23,7 @@ from kanon_sql.release.pieces import companion, companion_file
 from kanon_sql.release.publish import sha256
 from kanon_sql.spec import EVERY, ReleaseSpec, Spec, Target
 
+SOURCE_CHANGED = "the source changed"
 _LIVE = "a live view"
 
 
@@ -40,7 +41,8 @@ class Fingerprints:
 
     def changed_since(self, before: dict[str, Any]) -> list[str]:
         """The changes in words; `before`: the fingerprints in an earlier manifest."""
-        changes = [f"the {part} changed" for part in ("spec", "source") if before[part] != getattr(self, part)]
+        changes = ["the spec changed"] if before["spec"] != self.spec else []
+        changes += [SOURCE_CHANGED] if before["source"] != self.source else []
         earlier = before["hierarchies"]
         for name in dict.fromkeys((*self.hierarchies, *earlier)):
             if self.hierarchies.get(name) != earlier.get(name):

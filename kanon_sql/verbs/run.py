@@ -29,7 +29,15 @@ from kanon_sql.errors import (
 from kanon_sql.own import digest
 from kanon_sql.pipeline.continuing import forget_regions, settled, without_new_columns
 from kanon_sql.pipeline.copies import History, Past, Replaced, history_of
-from kanon_sql.pipeline.fingerprints import Fingerprints, fingerprints, of_files, of_source, of_tables, of_target
+from kanon_sql.pipeline.fingerprints import (
+    SOURCE_CHANGED,
+    Fingerprints,
+    fingerprints,
+    of_files,
+    of_source,
+    of_tables,
+    of_target,
+)
 from kanon_sql.pipeline.memory import Audited, Memory, Notes, alone, notes_of
 from kanon_sql.pipeline.trail import FileTrail, TableTrail, Trail
 from kanon_sql.plan.observer import Observer
@@ -363,13 +371,25 @@ def _state(scheduled: Scheduled, source: Source, memory: Memory, notes: Memory) 
     standing = of_target(target, source.engine)
     current = next((manifest for manifest in manifests if standing and manifest["run"]["target"] == standing), None)
     if current:
-        return _State(prints, tuple(prints.changed_since(current["run"]["fingerprints"])), current, standing)
+        return _State(prints, tuple(_changes(prints, current, source)), current, standing)
     if standing and not target.overwrite:
         raise _not_ours(target.name, manifests)
     if not manifests:
         why = "no run has released it before" if standing else "there is no release yet"
         return _State(prints, (why,), None, standing)
-    return _lost(scheduled, prints, manifests[0], standing)
+    return _lost(scheduled, prints, manifests[0], standing, _changes(prints, manifests[0], source))
+
+
+def _changes(prints: Fingerprints, before: Mapping[str, Any], source: Source) -> list[str]:
+    """The changes since the run of a manifest, in words.
+
+    Another default time zone changes the labels of moments, and the checksum of the same moments.
+    """
+    changes = prints.changed_since(before["run"]["fingerprints"])
+    old, new = before.get("time_zone"), source.time_zone
+    if not old or not new or old == new:
+        return changes
+    return [*(change for change in changes if change != SOURCE_CHANGED), f"the time zone changed from {old} to {new}"]
 
 
 def _check_repeatable(source: Source, spec: ReleaseSpec, prints: Fingerprints) -> None:
@@ -397,13 +417,15 @@ def _not_ours(target: str, manifests: Sequence[Mapping[str, Any]]) -> TargetErro
     )
 
 
-def _lost(scheduled: Scheduled, prints: Fingerprints, before: dict[str, Any], standing: str | None) -> _State:
-    """The state after the target was deleted or changed.
+def _lost(
+    scheduled: Scheduled, prints: Fingerprints, before: dict[str, Any], standing: str | None, changed: Sequence[str]
+) -> _State:
+    """The state after the target was deleted or changed; `changed`: what else has changed since, in words.
 
     Without its file or table, the last release cannot be compared with a different one. It can only be recreated
     unchanged, which takes an unchanged source and spec.
     """
-    target, changed = _target(scheduled.spec).name, prints.changed_since(before["run"]["fingerprints"])
+    target = _target(scheduled.spec).name
     fact = "is not what was released" if standing else "is gone"
     if changed and scheduled.spec.differencing_limit != "unlimited":
         raise DifferencingError(
