@@ -30,7 +30,7 @@ from kanon_sql.plan.source import IN_MEMORY, opened, settle_spec
 from kanon_sql.recode import show as shows
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import Spec
-from kanon_sql.staging import Staging
+from kanon_sql.staging import write_file
 from kanon_sql.verbs.anonymize import anonymize
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
 from kanon_sql.verbs.released import Release
@@ -197,7 +197,4 @@ def _write_manifest(release: Release, path: str | PathLike[str] | None) -> None:
     if path is None:
         _LOG.info("%s", text)
         return
-    with Staging() as staging:
-        with staging.file(Path(path), overwrite=True) as file:
-            file.write_text(text + "\n", encoding="utf-8")
-        staging.place()
+    write_file(Path(path), f"{text}\n", overwrite=True)

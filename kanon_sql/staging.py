@@ -136,6 +136,11 @@ class Staging:
             yield staged.file
             staged.identity = _flushed(staged.file)
 
+    def write(self, path: Path, content: str | bytes, overwrite: bool, private: bool = False) -> None:
+        """Stage a file with this content; a text as UTF-8."""
+        with self.file(path, overwrite, private) as temporary:
+            temporary.write_bytes(content if isinstance(content, bytes) else content.encode())
+
     @property
     def staged_files(self) -> dict[Path, Path]:
         """The staged files, by their final paths, with their current paths."""
@@ -378,3 +383,10 @@ def _alive(process: int) -> bool:
     except OSError:
         return True
     return True
+
+
+def write_file(path: Path, content: str | bytes, overwrite: bool, private: bool = False) -> None:
+    """Write one file in one step; TargetError if it exists and must not be replaced."""
+    with Staging() as staging:
+        staging.write(path, content, overwrite, private)
+        staging.place()

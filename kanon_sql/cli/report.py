@@ -13,7 +13,7 @@ from kanon_sql.cli.output import out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.release.publish import check_file
 from kanon_sql.report.forms import FORMS
-from kanon_sql.staging import Staging
+from kanon_sql.staging import write_file
 from kanon_sql.verbs.figures import PARTS
 from kanon_sql.verbs.options import DecisionOptions
 from kanon_sql.verbs.report import FORMATS, check_form, check_report
@@ -105,10 +105,7 @@ def report(
         signed = written.attestation(key) if attest and key else None
         written.write(path, overwrite=bool(overwrite), form=named_form)
         if attest and signed:
-            with Staging() as staging:
-                with staging.file(attest, bool(overwrite)) as temporary:
-                    temporary.write_text(signed, encoding="utf-8")
-                staging.place()
+            write_file(attest, signed, bool(overwrite))
     for part, reason in written.figures.missing.items():
         if part not in without:
             warn([f"the report has no {part.replace('_', ' ')}: {reason}"])

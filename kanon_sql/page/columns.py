@@ -13,9 +13,9 @@ from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.page.draft import ROLES, Draft, DraftColumn, suggested_attribute
-from kanon_sql.page.state import Page
+from kanon_sql.page.state import PATIENCE, Page
 from kanon_sql.page.summaries import ColumnSummary
-from kanon_sql.page.web import changing, rendered, shown, whole
+from kanon_sql.page.web import changing, rendered, shown, shows_rare, whole
 
 MEANINGS = {
     "quasi-identifier": "others might know it: generalized",
@@ -25,13 +25,12 @@ MEANINGS = {
     "dropped": "not released",
 }
 LONGEST_REASON = 500
-_PATIENCE = 0.5  # seconds that a screen waits for the counts; after that, an event brings them
 
 
 def show(request: Request, problem: str = "") -> Response:
     """The table of columns."""
     page: Page = request.app.state.page
-    rare = request.query_params.get("rare") == "yes"
+    rare = shows_rare(request)
     summaries, missing = _summaries(page)
     content = {
         "roles": ROLES,
@@ -50,7 +49,7 @@ def show(request: Request, problem: str = "") -> Response:
 def _summaries(page: Page) -> tuple[Mapping[str, ColumnSummary] | None, str]:
     """The contents of the columns, None while they are counted; or the error."""
     try:
-        return page.summaries().result(timeout=_PATIENCE).columns, ""
+        return page.summaries().result(timeout=PATIENCE).columns, ""
     except TimeoutError:
         return None, ""
     except KanonError as error:
@@ -92,8 +91,7 @@ def role(request: Request, form: FormData) -> Response:
         return draft.changed(place, column)
 
     request.app.state.page.change(edit)
-    rare = {"rare": "yes"} if request.query_params.get("rare") == "yes" else {}
-    return shown(request, "columns", **rare)
+    return shown(request, "columns", **({"rare": "yes"} if shows_rare(request) else {}))
 
 
 def _with_reason(column: DraftColumn, text: str) -> DraftColumn:

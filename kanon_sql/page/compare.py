@@ -19,14 +19,13 @@ from kanon_sql.page.explore import drawn, exploration
 from kanon_sql.page.histograms import DraftCounts
 from kanon_sql.page.release import start_measuring
 from kanon_sql.page.risk import run_at
-from kanon_sql.page.state import Page, PageResult
+from kanon_sql.page.state import PATIENCE, Page, PageResult
 from kanon_sql.page.web import changing, rendered, shown
 from kanon_sql.report import words
 from kanon_sql.report.numbers import figure, models
 from kanon_sql.report.words import listed
 from kanon_sql.spec import DECLARED, in_flow, limit_text
 
-_PATIENCE = 0.5  # seconds that a screen waits for the counts
 SIDES = ("left", "right")
 _LONGEST = 80  # characters of a name
 _NONE = "–"
@@ -121,7 +120,7 @@ def _counts_of(page: Page, result: PageResult) -> DraftCounts | None:
     if result.draft.counted_by() != page.draft.counted_by():
         return None
     try:
-        return page.counting().result(timeout=_PATIENCE)
+        return page.counting().result(timeout=PATIENCE)
     except (TimeoutError, KanonError):
         return None
 
@@ -130,10 +129,7 @@ def _samples(page: Page, result: PageResult, counts: DraftCounts | None) -> Mapp
     """A value of every column with its labels, as far as at least k people have them."""
     if counts is not None:
         return counts.samples(result.draft.k)
-    try:
-        columns = page.summaries().result(timeout=_PATIENCE).columns
-    except (TimeoutError, KanonError):
-        return {}
+    columns = page.counted_columns()
     samples: Mapping[str, Sequence[str]] = result.explored["samples"]
     return {
         name: sample

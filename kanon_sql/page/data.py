@@ -19,11 +19,10 @@ from kanon_sql.generalization.values import key
 from kanon_sql.hints import DROPPED, IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.page.column_values import shown as shown_value
 from kanon_sql.page.draft import Draft
-from kanon_sql.page.state import Page, PageResult
+from kanon_sql.page.state import PATIENCE, Page, PageResult
 from kanon_sql.page.summaries import SourceSummary
-from kanon_sql.page.web import rendered
+from kanon_sql.page.web import rendered, shows_rare
 
-_PATIENCE = 0.5  # seconds that a screen waits for the counts; after that, an event brings them
 _LONGEST = 40
 
 
@@ -46,7 +45,7 @@ class Rows:
 def show(request: Request, problem: str = "") -> Response:
     """The rows of the source, and those of a result."""
     page: Page = request.app.state.page
-    rare = request.query_params.get("rare") == "yes"
+    rare = shows_rare(request)
     of = request.query_params.get("of", "")
     results = [result for result in page.results if not result.written] or page.results
     result = next((result for result in page.results if str(result.number) == of), results[-1] if results else None)
@@ -62,7 +61,7 @@ def show(request: Request, problem: str = "") -> Response:
         "missing": "",
     }
     try:
-        summary = page.summaries().result(timeout=_PATIENCE)
+        summary = page.summaries().result(timeout=PATIENCE)
     except TimeoutError:
         return rendered(request, "data", problem, **content)
     except KanonError as error:
@@ -126,7 +125,7 @@ def _sizes(page: Page, result: PageResult, summary: SourceSummary) -> list[int |
     if result.draft.counted_by() != page.draft.counted_by():
         return unknown
     try:
-        counted = page.counting().result(timeout=_PATIENCE)
+        counted = page.counting().result(timeout=PATIENCE)
     except (TimeoutError, KanonError):
         return unknown
     rows = [{name: key(value) for name, value in row.items()} for row in summary.rows]

@@ -64,7 +64,7 @@ def with_declared(draft: Draft, form: FormData) -> Draft:
             keys[name] = str(form[name]) or None
     if "accepted_risk" in form:
         text = str(form["accepted_risk"]).strip()
-        keys["accepted_risk"] = float(number(form, "accepted_risk", 0, 1, 0)) if text else None
+        keys["accepted_risk"] = float(number(form, "accepted_risk", "", 0, 1, 0)) if text else None
     if "with_norms" in form:
         chosen = {str(name) for name in form.getlist("norms")}
         keys["norms"] = [name for name in get_args(NormName) if name in chosen] or None

@@ -36,17 +36,8 @@ class ListedFile:
     changed: datetime
 
 
-def data_files(folder: Path) -> list[ListedFile]:
-    """The data files in a folder, the latest first."""
-    return _listed(folder, DATA)
-
-
-def files_like(folder: Path, ending: str) -> list[ListedFile]:
-    """The files in a folder whose name ends so, the latest first."""
-    return _listed(folder, (ending,))
-
-
-def _listed(folder: Path, endings: tuple[str, ...]) -> list[ListedFile]:
+def listed(folder: Path, *endings: str) -> list[ListedFile]:
+    """The files in a folder whose names end so, the latest first."""
     found = []
     try:
         entries = list(os.scandir(folder))
@@ -66,17 +57,8 @@ def _listed(folder: Path, endings: tuple[str, ...]) -> list[ListedFile]:
     return sorted(found, key=lambda file: file.changed, reverse=True)[:MOST_LISTED]
 
 
-def data_file(folder: Path, name: str) -> Path:
-    """The data file with a name in the folder; SpecError if it is not listed there."""
-    return _file(folder, name, DATA)
-
-
-def file_like(folder: Path, name: str, ending: str) -> Path:
-    """The file with a name in the folder, which must end so."""
-    return _file(folder, name, (ending,))
-
-
-def _file(folder: Path, name: str, endings: tuple[str, ...]) -> Path:
+def file_in(folder: Path, name: str, *endings: str) -> Path:
+    """The file with a name in the folder, which must end so; SpecError if it is not listed there."""
     path = folder / plain(name, endings)
     if path.is_symlink() or not path.is_file():
         raise SpecError(f"there is no file {name!r} in the folder; choose one from the list")

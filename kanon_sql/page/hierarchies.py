@@ -43,7 +43,7 @@ from kanon_sql.page.recipes import (
     usual,
 )
 from kanon_sql.page.state import Page
-from kanon_sql.page.web import changing, rendered, shown, whole
+from kanon_sql.page.web import changing, rendered, shown, shows_rare, whole
 from kanon_sql.report.svg import Element, element, picture
 from kanon_sql.spec import READING
 from kanon_sql.spec import age_at as age_at_in
@@ -52,7 +52,6 @@ MOST_UPLOADED, MOST_LINES = 4 * 2**20, 20_000
 _WIDE, _HIGH = 320.0, 12.0
 _MOST_SHARES = 60
 AGES = {"ranges": [5, 10, 20, 40], "top": 90}
-_PATIENCE = 0.5  # seconds that a screen waits for the counts
 
 
 def show(request: Request, problem: str = "") -> Response:
@@ -64,7 +63,7 @@ def show(request: Request, problem: str = "") -> Response:
     if place not in places:
         problem = problem or ("" if place is None else "that column is not a quasi-identifier; choose another")
         return rendered(request, "hierarchies", problem, tabs=tabs, place=None)
-    rare = request.query_params.get("rare") == "yes"
+    rare = shows_rare(request)
     content = _content(page, place, request.query_params.get("as", ""), rare)
     return rendered(request, "hierarchies", problem, tabs=tabs, place=place, sorts=SORTS, kinds=KINDS, **content)
 
@@ -142,20 +141,14 @@ def _visible(page: Page, column: DraftColumn, seen: HierarchyPreview | None, rar
 
 def _days(page: Page, name: str) -> dict[str, tuple[str, str]]:
     """The first and the last day of the other columns of dates, rounded to the intervals of at least k people."""
-    try:
-        columns = page.summaries().result(timeout=_PATIENCE).columns
-    except (TimeoutError, KanonError):
-        return {}
+    columns = page.counted_columns()
     found = {other: summary.days(page.draft.k) for other, summary in columns.items() if other != name}
     return {other: days for other, days in found.items() if days}
 
 
 def _common(page: Page, name: str, k: int) -> frozenset[str] | None:
     """The values of a column that at least k people have; None if they are not counted yet."""
-    try:
-        summary = page.summaries().result(timeout=_PATIENCE).columns.get(name)
-    except (TimeoutError, KanonError):
-        return None
+    summary = page.counted_columns().get(name)
     return summary.common(k) if summary else None
 
 

@@ -199,7 +199,7 @@ def choose(request: Request, form: FormData) -> Response:
     def edit(draft: Draft) -> Draft:
         privacy = dict(draft.keys.get("privacy", {}))
         if "k" in form:
-            privacy["k"] = int(_number(form, "k", "k, the minimum size of a group", 1, None, draft.k))
+            privacy["k"] = int(number(form, "k", "k, the minimum size of a group", 1, None, draft.k))
         if "unit" in form:
             names = {column.name for column in draft.columns}
             unit = str(form["unit"])
@@ -212,7 +212,7 @@ def choose(request: Request, form: FormData) -> Response:
         for name, (title, _) in OF_RELEASE.items():
             if name in form:
                 text = str(form[name]).strip()
-                risk[name] = _number(form, name, title, 0, 1, 1) if text else None
+                risk[name] = number(form, name, title, 0, 1, 1) if text else None
         privacy["risk"] = {name: value for name, value in risk.items() if value is not None}
         edited = draft.with_keys(privacy={key: value for key, value in privacy.items() if value})
         edited.spec(target=None)
@@ -222,14 +222,6 @@ def choose(request: Request, form: FormData) -> Response:
     return shown(request, "models")
 
 
-def _number(form: FormData, name: str, title: str, least: float, most: float | None, usual: float) -> float:
-    """A number in a form; the error names its field."""
-    try:
-        return number(form, name, least, most, usual)
-    except SpecError as error:
-        raise SpecError(f"{title}: {error}") from None
-
-
 def _with(before: Mapping[str, Any], key: str, column: DraftColumn, form: FormData, name: str) -> dict[str, Any]:
     """The parameters of a model by column, with the form's for one column; parameters without a field stay."""
     model = SENSITIVE_MODELS[key]
@@ -237,7 +229,7 @@ def _with(before: Mapping[str, Any], key: str, column: DraftColumn, form: FormDa
     title = f"{model.title} of {column.name}"
     if not str(form[name]).strip():
         return others
-    value = _number(form, name, title, model.least, MOST[key], model.least)
+    value = number(form, name, title, model.least, MOST[key], model.least)
     if value == 0:
         raise SpecError(f"{title}: {model.symbol} must be above 0; raise it, or leave it empty to require nothing")
     parameters = before.get(column.name)
@@ -259,7 +251,7 @@ def _with_variant(given: dict[str, Any], key: str, column: DraftColumn, form: Fo
     if word != next(iter(variants.variants)):
         rest[variants.key] = word
     if word == "recursive":
-        rest["c"] = _number(form, f"{name}-c", f"c of {column.name}", 0, None, given.get("c") or 3)
+        rest["c"] = number(form, f"{name}-c", f"c of {column.name}", 0, None, given.get("c") or 3)
     if word == "hierarchical":
         rest["hierarchy"] = given.get("hierarchy") or column.attribute.get("hierarchy")
     return rest

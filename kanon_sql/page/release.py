@@ -25,7 +25,7 @@ from kanon_sql.queries import DIALECTS
 from kanon_sql.release.publish import check_file
 from kanon_sql.report import words
 from kanon_sql.spec import DECLARED, Spec, as_yaml, completed, in_flow, parse
-from kanon_sql.staging import Staging
+from kanon_sql.staging import write_file
 from kanon_sql.suggestion.spec_file import comment, listed
 from kanon_sql.verbs.suggest import has_password
 
@@ -285,10 +285,7 @@ def write_spec(request: Request, form: FormData) -> Response:
     text = candidate.text()
     overwrite = path.name in form.getlist("replace")
     check_file(path, overwrite, ())
-    with Staging() as staging:
-        with staging.file(path, overwrite, private=True) as temporary:
-            temporary.write_text(text, encoding="utf-8", newline="\n")
-        staging.place()
+    write_file(path, text, overwrite, private=True)
     candidate.page.windows.tell("changed")
     return _back(request, candidate.of)
 

@@ -15,18 +15,17 @@ from kanon_sql.errors import KanonError
 from kanon_sql.page.charts import histogram
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.histograms import DraftCounts, NodeHistograms
-from kanon_sql.page.state import Page
-from kanon_sql.page.web import changing, rendered, shown, whole
+from kanon_sql.page.state import PATIENCE, Page
+from kanon_sql.page.web import changing, rendered, shown, shows_rare, whole
 from kanon_sql.recode import RECODERS
 from kanon_sql.spec import may_suppress
 
-_PATIENCE = 0.5  # seconds that a screen waits for the counts; after that, an event brings them
 MOST_K = 100  # of the slider; the field next to it takes any k
 
 
 def show(request: Request, problem: str = "") -> Response:
     """The slider, the levels, and a histogram per column."""
-    rare = request.query_params.get("rare") == "yes"
+    rare = shows_rare(request)
     return rendered(request, "risk", problem, most=MOST_K, rare=rare, **_content(request.app.state.page, rare))
 
 
@@ -36,7 +35,7 @@ def _content(page: Page, rare: bool) -> dict[str, Any]:
     nothing: dict[str, Any] = {"seen": None, "missing": "", "tiles": [], "drawn": [], "allowed": 0, "samples": {}}
     nothing["last"] = page.results[-1] if page.results else None
     try:
-        counts = page.counting().result(timeout=_PATIENCE)
+        counts = page.counting().result(timeout=PATIENCE)
     except TimeoutError:
         return nothing
     except KanonError as error:
@@ -61,10 +60,7 @@ def _content(page: Page, rare: bool) -> dict[str, Any]:
 
 def _intervals(page: Page, name: str, k: int) -> Callable[[Any], str] | None:
     """What finds the interval of a value; None for a column without intervals, or while they are counted."""
-    try:
-        summary = page.summaries().result(timeout=0).columns.get(name)
-    except (TimeoutError, KanonError):
-        return None
+    summary = page.counted_columns(timeout=0).get(name)
     return summary.intervals_of(k) if summary and summary.intervals else None
 
 
@@ -120,7 +116,7 @@ def release(request: Request, _: FormData) -> Response:
 
 
 def _back(request: Request) -> Response:
-    return shown(request, "risk", **({"rare": "yes"} if request.query_params.get("rare") == "yes" else {}))
+    return shown(request, "risk", **({"rare": "yes"} if shows_rare(request) else {}))
 
 
 def run_at(page: Page, draft: Draft, levels: dict[str, int]) -> None:

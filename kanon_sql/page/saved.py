@@ -14,11 +14,11 @@ from typing import Any
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.page.draft import REASONS, Draft
 from kanon_sql.page.explore import checked, without_values
-from kanon_sql.page.folder import data_file
+from kanon_sql.page.folder import DATA, file_in
 from kanon_sql.page.names import paths_read, plain
 from kanon_sql.page.saved_work import SavedDraft, SavedWork
 from kanon_sql.page.state import Page, PageResult
-from kanon_sql.staging import Staging
+from kanon_sql.staging import write_file
 
 ENDING = ".kanon.json"
 _MARK, _VERSION = "kanon_page", 1
@@ -45,10 +45,7 @@ def save(page: Page, name: str, overwrite: bool) -> str:
         "draft": _saved(page.draft),
         "results": [{**_result(result), "draft": _saved(result.draft)} for result in page.results],
     }
-    with Staging() as staging:
-        with staging.file(path, overwrite, private=True) as temporary:
-            temporary.write_text(json.dumps(content, default=str, ensure_ascii=False), encoding="utf-8")
-        staging.place()
+    write_file(path, json.dumps(content, default=str, ensure_ascii=False), overwrite, private=True)
     return name
 
 
@@ -114,7 +111,7 @@ def _check(page: Page, saved: SavedDraft) -> None:
     if not saved.of_table and not is_open:
         if not isinstance(source, str) or Path(source).name != source:
             raise SpecError(f"the saved work reads {source}, which is not in this folder; start the page with it")
-        data_file(page.folder, source)
+        file_in(page.folder, source, *DATA)
     allowed = [page.folder.resolve(), *([page.hierarchies.resolve()] if page.hierarchies else [])]
     opened = {Path(page.folder / str(page.draft.keys.get("source") or "")).resolve()} if page.draft.columns else set()
     read = {key: value for key, value in saved.spec.items() if key != "source" or not saved.of_table}

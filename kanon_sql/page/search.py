@@ -129,7 +129,7 @@ def choose(request: Request, form: FormData) -> Response:
             keys["suppression_limit"] = _suppression_limit(form)
         if "time_limit" in form:
             text = str(form["time_limit"]).strip()
-            seconds = float(_number(form, "time_limit", "Time limit", 0, None, 60)) if text else None
+            seconds = float(number(form, "time_limit", "Time limit", 0, None, 60)) if text else None
             name = str(keys.get("strategy") or draft.keys.get("strategy", "auto"))
             keys["time_limit"] = None if seconds == default_seconds(name) else seconds
         edited = draft.with_keys(**keys)
@@ -145,15 +145,7 @@ def _suppression_limit(form: FormData) -> float | str:
     text = str(form["suppression"]).strip()
     if text.endswith(("row", "rows")):
         return text
-    return float(f"{_number(form, 'suppression', 'Maximum suppression', 0, 100, 2)}e-2")
-
-
-def _number(form: FormData, name: str, title: str, least: float, most: float | None, usual: float) -> float:
-    """A number in a form; the error names its field."""
-    try:
-        return number(form, name, least, most, usual)
-    except SpecError as error:
-        raise SpecError(f"{title}: {error}") from None
+    return float(f"{number(form, 'suppression', 'Maximum suppression', 0, 100, 2)}e-2")
 
 
 @changing(show)

@@ -11,16 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.page import web
 from kanon_sql.page.column_values import EditorState, places
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.histograms import DraftCounts, counted
-from kanon_sql.page.summaries import SourceSummary, summarized
+from kanon_sql.page.summaries import ColumnSummary, SourceSummary, summarized
 from kanon_sql.page.work import Work
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened
 
+PATIENCE = 0.5  # seconds that a screen waits for the counts; after that, an event brings them
 _PAUSE = 0.25  # seconds between two progress events of a running search
 _MOST_UNDONE = 200  # drafts that Undo can return to
 _TOGETHER = 1.0  # seconds: changes of the same setting within them, as of a slider, are undone together
@@ -170,6 +171,13 @@ class Page:
                 counting.add_done_callback(lambda _: self.windows.tell("changed"))
                 self._summaries = key, counting
             return self._summaries[1]
+
+    def counted_columns(self, timeout: float = PATIENCE) -> Mapping[str, ColumnSummary]:
+        """The contents of the columns; empty while they are counted, or if that fails."""
+        try:
+            return self.summaries().result(timeout).columns
+        except (TimeoutError, KanonError):
+            return {}
 
     def counting(self) -> Future[DraftCounts]:
         """The draft's frequency set, as a future; every window is notified when it is ready.

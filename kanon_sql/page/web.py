@@ -106,6 +106,11 @@ def shown(request: Request, screen: str, **parameters: str) -> Response:
     return RedirectResponse(f"{request.scope.get('root_path', '')}/{screen}{query}", status_code=303)
 
 
+def shows_rare(request: Request) -> bool:
+    """Whether the screen also shows values and labels of few people, as requested in its address."""
+    return request.query_params.get("rare") == "yes"
+
+
 def changing(show: Show) -> Callable[[Change], Callable[[Request], Any]]:
     """Turn a change, which gets the form, into an endpoint; its KanonError is shown on the screen of `show`."""
 
@@ -131,8 +136,8 @@ def whole(form: FormData, name: str, least: int, most: int | None = None) -> int
     return number if most is None else min(number, most)
 
 
-def number(form: FormData, name: str, least: float, most: float | None, usual: float) -> float:
-    """A number in a form, or `usual` if the field is empty; SpecError for a number that is not allowed."""
+def number(form: FormData, name: str, title: str, least: float, most: float | None, usual: float) -> float:
+    """A number in a form, or `usual` if the field is empty; SpecError, after its title if any, if not allowed."""
     text = str(form.get(name, "")).strip() or f"{usual:g}"
     try:
         value = float(text)
@@ -140,7 +145,7 @@ def number(form: FormData, name: str, least: float, most: float | None, usual: f
         value = nan
     if not isfinite(value) or value < least or (most is not None and value > most):
         allowed = f"from {least:g} to {most:g}" if most is not None else f"of at least {least:g}"
-        raise SpecError(f"{text!r} is not a number {allowed}; correct it")
+        raise SpecError(f"{title}{': ' if title else ''}{text!r} is not a number {allowed}; correct it")
     return int(value) if value == int(value) else value
 
 

@@ -17,7 +17,7 @@ from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Figures
 from kanon_sql.plan.problem import Problem
 from kanon_sql.queries import Relation
-from kanon_sql.staging import Staging
+from kanon_sql.staging import write_file
 from kanon_sql.strategies.driver import TraceEntry
 from kanon_sql.strategies.recalled import Answers, Recalled
 
@@ -104,10 +104,7 @@ class Trace:
         """Write the answers when an error ended a search; returns that error with the way to continue."""
         if not self._answers.nodes:
             return None
-        with Staging() as staging:
-            with staging.file(path, overwrite) as temporary:
-                temporary.write_text(self.lines(), encoding="utf-8")
-            staging.place()
+        write_file(path, self.lines(), overwrite)
         nodes = len(self._answers.nodes)
         return SourceError(
             f'{error}; the results for {nodes:,} nodes are in {path}, so continue with `resume="{path}"`', error.values

@@ -63,8 +63,7 @@ class DbtModel:
             check_file(path, overwrite, ())
         with Staging() as staging:
             for path, text in paths.items():
-                with staging.file(path, overwrite) as file:
-                    file.write_text(text, encoding="utf-8", newline="\n")
+                staging.write(path, text, overwrite)
             staging.place()
         return list(paths)
 

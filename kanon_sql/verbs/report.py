@@ -31,7 +31,7 @@ from kanon_sql.report.pdf import pdf
 from kanon_sql.report.word import check_word
 from kanon_sql.resources import package_version
 from kanon_sql.spec import ReleaseSpec, Spec
-from kanon_sql.staging import Staging
+from kanon_sql.staging import write_file
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.figures import ReleaseFigures, figures_of
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
@@ -108,10 +108,7 @@ class Report(Result):
         if contents is None or (self.shown_form and target.suffix.lower() == ".pdf"):
             return super().write(target, overwrite=overwrite)
         check_file(target, overwrite, ())
-        with Staging() as staging:
-            with staging.file(target, overwrite) as temporary:
-                temporary.write_bytes(contents())
-            staging.place()
+        write_file(target, contents(), overwrite)
         return target
 
     @property

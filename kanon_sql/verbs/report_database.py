@@ -16,7 +16,7 @@ from kanon_sql.report.thresholds import thresholds_for
 from kanon_sql.report.word import check_word
 from kanon_sql.resources import package_version
 from kanon_sql.spec import RECIPIENTS, LinkedSpec, load_linked
-from kanon_sql.staging import Staging
+from kanon_sql.staging import write_file
 from kanon_sql.verbs.attack_database import ATTEMPTS, attack_database, risk_database
 from kanon_sql.verbs.database import known_rows, verify_database
 from kanon_sql.verbs.result import Result, frame
@@ -65,10 +65,7 @@ class DatabaseReport(Result):
             content = document.database_document(self._content(), made_on)
         else:
             content = (self.html if target.suffix.lower() == ".html" else self.markdown).encode()
-        with Staging() as staging:
-            with staging.file(target, overwrite) as temporary:
-                temporary.write_bytes(content)
-            staging.place()
+        write_file(target, content, overwrite)
         return target
 
     def _lines(self) -> Sequence[tuple[str, str]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from kanon_sql import documents
 from kanon_sql.errors import SpecError
 from kanon_sql.release.publish import check_file
-from kanon_sql.staging import Staging
+from kanon_sql.staging import write_file
 
 if TYPE_CHECKING:
     import pandas
@@ -58,10 +58,7 @@ class Result(ABC):
         if target.suffix.lower() not in texts:
             raise SpecError(f"{target} ends in none of {', '.join(texts)}; name such a file")
         check_file(target, overwrite, ())
-        with Staging() as staging:
-            with staging.file(target, overwrite) as temporary:
-                temporary.write_text(texts[target.suffix.lower()](), encoding="utf-8")
-            staging.place()
+        write_file(target, texts[target.suffix.lower()](), overwrite)
         return target
 
     def to_arrow(self) -> pyarrow.Table:

@@ -577,16 +577,11 @@ def write_suggestion(spec: Path, text: str, hierarchies: Mapping[Path, str], ove
         if file.parent.is_dir():
             check_file(file, overwrite, ())
     with Staging() as staging:
-        _write_text(staging, spec, text, overwrite)
+        staging.write(spec, text, overwrite)
         for file, content in hierarchies.items():
             _make_folder(file.parent)
-            _write_text(staging, file, content, overwrite, private=True)
+            staging.write(file, content, overwrite, private=True)
         staging.place()
-
-
-def _write_text(staging: Staging, path: Path, text: str, overwrite: bool, private: bool = False) -> None:
-    with staging.file(path, overwrite, private) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _make_folder(folder: Path) -> None:
