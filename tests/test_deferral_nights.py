@@ -263,3 +263,13 @@ def test_the_old_release_stays_if_too_many_wait_or_nobody_can(more: str, expecte
     with pytest.raises(DifferencingError, match=expected):
         kanon_sql.run("release.yml")
     assert ask("hospital.duckdb", "SELECT * FROM anon") == before
+
+
+def test_the_old_release_stays_if_someone_waits_too_long() -> None:
+    two_releases("deferral_days: 3\n")
+    kanon_sql.run("release.yml")
+    ask("hospital.duckdb", "UPDATE anon__deferred SET since = '2026-01-01T02:00:00+00:00'")
+    ask("hospital.duckdb", "INSERT INTO visits VALUES (21, 40, '1200', 'y')")
+    with pytest.raises(DifferencingError, match=r"2 rows wait .* the first since 2026-01-01.* `deferral_days` is 3"):
+        kanon_sql.run("release.yml")
+    assert ask("hospital.duckdb", "SELECT COUNT(*) FROM anon") == [(20,)]
