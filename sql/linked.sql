@@ -857,6 +857,7 @@ SELECT
 FROM (
   SELECT COUNT(DISTINCT r.code) AS found
   FROM (SELECT o.class, o.what, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
+  WHERE NOT r.code IS NULL
   GROUP BY r.class, r.what
 ) AS c;
 
@@ -871,7 +872,7 @@ FROM (
   SELECT COUNT(DISTINCT r.code) AS found
   FROM (SELECT o.class, o.person, o.what, o.visit, o.number, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
   JOIN $rows AS s ON s.person = r.person AND s.number <> r.number
-  WHERE r.what % $parts = $part
+  WHERE r.what % $parts = $part AND NOT r.code IS NULL
   GROUP BY r.class, r.what, s.kind, s.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END
 ) AS c;
 
@@ -888,7 +889,7 @@ FROM (
   JOIN $rows AS s ON s.person = r.person AND s.number <> r.number
   JOIN $rows AS u ON u.person = r.person AND u.number <> r.number AND u.number <> s.number
     AND (s.kind < u.kind OR (s.kind = u.kind AND s.what <= u.what))
-  WHERE r.what % $parts = $part
+  WHERE r.what % $parts = $part AND NOT r.code IS NULL
   GROUP BY
     r.class, r.what, s.kind, s.what, u.kind, u.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END,
     CASE WHEN r.visit = u.visit THEN 1 ELSE 0 END, CASE WHEN s.visit = u.visit THEN 1 ELSE 0 END
@@ -905,5 +906,6 @@ FROM (
   SELECT COUNT(DISTINCT r.code) AS found
   FROM (SELECT o.person, o.what, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
   JOIN $sharing AS s ON s.person = r.person
+  WHERE NOT r.code IS NULL
   GROUP BY s.combination, r.what
 ) AS c;

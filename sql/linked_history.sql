@@ -156,6 +156,13 @@ WHERE NOT shown.before IS NULL OR NOT shown.after IS NULL;
 -- columns: version, unit_id, class, moving
 SELECT c.version, c.unit_id, c.what AS class, c.moving FROM $compared AS c WHERE c.kind = 0;
 
+-- name: classes_of_movers
+-- Choose the people of whom anything moves.
+-- columns: version, unit_id, class, moving
+SELECT p.version, p.unit_id, p.class, p.moving
+FROM $classes AS p
+JOIN (SELECT DISTINCT c.unit_id FROM $compared AS c WHERE c.moving = 1) AS m ON m.unit_id = p.unit_id;
+
 -- name: facts
 -- List the other rows with what they show, together with the row that they refer to.
 -- columns: version, unit_id, class, item, row_id, visit, own_moving, parent (that moves), class_moving
@@ -203,22 +210,24 @@ WHERE f.version = 1;
 
 -- name: occurrences_of_classes
 -- List the people by what they show in the main table.
--- columns: version, unit_id, class, item_1, item_2, item_3, linked, moving, victim (what waits if too few people show it)
+-- columns: version, unit_id, class, item_1, item_2, item_3, linked, moving, victim (what waits if too few people show it), row_1, row_2, row_3
 SELECT
-  p.version, p.unit_id, p.class, -1 AS item_1, -1 AS item_2, -1 AS item_3, 0 AS linked, p.moving, p.unit_id AS victim
+  p.version, p.unit_id, p.class, -1 AS item_1, -1 AS item_2, -1 AS item_3, 0 AS linked, p.moving, p.unit_id AS victim,
+  CAST(NULL AS BIGINT) AS row_1, CAST(NULL AS BIGINT) AS row_2, CAST(NULL AS BIGINT) AS row_3
 FROM $classes AS p;
 
 -- name: occurrences_of_rows
 -- List what people show in a row.
--- columns: version, unit_id, class, item_1, item_2, item_3, linked, moving, victim (what waits if too few people show it)
+-- columns: version, unit_id, class, item_1, item_2, item_3, linked, moving, victim (what waits if too few people show it), row_1, row_2, row_3
 SELECT
   a.version, a.unit_id, a.class, a.item AS item_1, -1 AS item_2, -1 AS item_3, 0 AS linked, a.moving,
-  COALESCE(a.choice % CAST(1000000000000 AS BIGINT), a.parent, a.unit_id) AS victim
+  COALESCE(a.choice % CAST(1000000000000 AS BIGINT), a.parent, a.unit_id) AS victim,
+  a.row_id AS row_1, CAST(NULL AS BIGINT) AS row_2, CAST(NULL AS BIGINT) AS row_3
 FROM $facts AS a;
 
 -- name: occurrences_of_pairs
 -- List what people show in two rows.
--- columns: version, unit_id, class, item_1, item_2, item_3, linked, moving, victim (what waits if too few people show it)
+-- columns: version, unit_id, class, item_1, item_2, item_3, linked, moving, victim (what waits if too few people show it), row_1, row_2, row_3
 -- engines: duckdb
 SELECT
   a.version, a.unit_id, a.class, a.item AS item_1, b.item AS item_2, -1 AS item_3,
@@ -226,14 +235,15 @@ SELECT
   GREATEST(a.moving, b.moving) AS moving,
   COALESCE(
     LEAST(a.choice, b.choice) % CAST(1000000000000 AS BIGINT), LEAST(a.parent, b.parent), a.unit_id
-  ) AS victim
+  ) AS victim,
+  a.row_id AS row_1, b.row_id AS row_2, CAST(NULL AS BIGINT) AS row_3
 FROM $facts AS a
 JOIN $facts AS b
   ON b.version = a.version AND b.unit_id = a.unit_id AND (a.item < b.item OR (a.item = b.item AND a.row_id < b.row_id));
 
 -- name: occurrences_of_triples
 -- List what people show in three rows.
--- columns: version, unit_id, class, item_1, item_2, item_3, linked, moving, victim (what waits if too few people show it)
+-- columns: version, unit_id, class, item_1, item_2, item_3, linked, moving, victim (what waits if too few people show it), row_1, row_2, row_3
 -- engines: duckdb
 SELECT
   a.version, a.unit_id, a.class, a.item AS item_1, b.item AS item_2, c.item AS item_3,
@@ -242,7 +252,8 @@ SELECT
   GREATEST(a.moving, b.moving, c.moving) AS moving,
   COALESCE(
     LEAST(a.choice, b.choice, c.choice) % CAST(1000000000000 AS BIGINT), LEAST(a.parent, b.parent, c.parent), a.unit_id
-  ) AS victim
+  ) AS victim,
+  a.row_id AS row_1, b.row_id AS row_2, c.row_id AS row_3
 FROM $facts AS a
 JOIN $facts AS b ON b.version = a.version AND b.unit_id = a.unit_id AND a.item <= b.item AND b.row_id <> a.row_id
 JOIN $facts AS c
@@ -252,6 +263,11 @@ JOIN $facts AS c
 -- List the combinations in which something moves.
 -- columns: class, item_1, item_2, item_3, linked
 SELECT DISTINCT o.class, o.item_1, o.item_2, o.item_3, o.linked FROM $occurrences AS o WHERE o.moving = 1;
+
+-- name: combinations
+-- List the combinations of people of whom anything moves, since a row that is not known can move as well.
+-- columns: class, item_1, item_2, item_3, linked
+SELECT DISTINCT o.class, o.item_1, o.item_2, o.item_3, o.linked FROM $occurrences AS o;
 
 -- name: rare
 -- Find the combinations that some but too few people would show together in the earlier and the new release.
@@ -274,6 +290,102 @@ FROM $occurrences AS o
 JOIN $rare AS r
   ON r.class = o.class AND r.item_1 = o.item_1 AND r.item_2 = o.item_2 AND r.item_3 = o.item_3 AND r.linked = o.linked
 WHERE o.moving = 1;
+
+-- name: past_values
+-- List the sensitive values of the released versions of rows, as text; NULL is a value, too.
+-- columns: place (of the sensitive column), row_key, person_key, value, since, until
+SELECT
+  $place AS place, p.kanon_row AS row_key, p.kanon_person AS person_key,
+  COALESCE('=' || CAST(p.value AS VARCHAR), '-') AS value, p.kanon_first AS since, p.kanon_last AS until
+FROM (
+  SELECT h.kanon_row, h.kanon_person, h.kanon_first, h.kanon_last, $column AS value FROM $past AS h
+) AS p;
+
+-- name: new_values
+-- List the sensitive values of the rows that a release would have if no change waited, as text; NULL is a value, too.
+-- columns: place (of the sensitive column), row_key, person_key, value, since, until (both NULL)
+SELECT
+  $place AS place, c.kanon_row AS row_key, c.kanon_person AS person_key,
+  COALESCE('=' || CAST(c.value AS VARCHAR), '-') AS value, CAST(NULL AS INTEGER) AS since, CAST(NULL AS INTEGER) AS until
+FROM (SELECT d.kanon_row, d.kanon_person, $column AS value FROM $candidate AS d) AS c;
+
+-- name: numbered_values
+-- Replace the keys of the rows of sensitive values by numbers.
+-- columns: place, row_id, unit_id, value, since, until
+SELECT v.place, own.id AS row_id, person.id AS unit_id, v.value, v.since, v.until
+FROM $values AS v
+JOIN $numbers AS own ON own.row_key = v.row_key
+JOIN $numbers AS person ON person.row_key = v.person_key;
+
+-- name: values_shown
+-- List the sensitive values in an earlier release (side 0) and in the new one (side 1).
+-- columns: place, side, row_id, unit_id, value
+SELECT v.place, 0 AS side, v.row_id, v.unit_id, v.value
+FROM $past AS v WHERE v.since <= $release AND (v.until IS NULL OR v.until >= $release)
+UNION ALL
+SELECT o.place, 1 AS side, o.row_id, o.unit_id, o.value
+FROM $past AS o JOIN $waiting AS w ON w.row_id = o.row_id WHERE o.until IS NULL
+UNION ALL
+SELECT n.place, 1 AS side, n.row_id, n.unit_id, n.value
+FROM $candidates AS n LEFT JOIN $waiting AS w ON w.row_id = n.row_id WHERE w.row_id IS NULL;
+
+-- name: too_few_values
+-- Find the combinations whose people would have too few sensitive values in one of the two releases; that some have none counts as a value.
+-- columns: class, item_1, item_2, item_3, linked
+SELECT DISTINCT few.class, few.item_1, few.item_2, few.item_3, few.linked
+FROM (
+  SELECT s.class, s.item_1, s.item_2, s.item_3, s.linked
+  FROM (
+    SELECT
+      o.class, o.item_1, o.item_2, o.item_3, o.linked, o.unit_id,
+      COUNT(*) OVER (PARTITION BY o.class, o.item_1, o.item_2, o.item_3, o.linked) AS people
+    FROM (
+      SELECT DISTINCT p.class, p.item_1, p.item_2, p.item_3, p.linked, p.unit_id FROM $occurrences AS p WHERE p.version = 1
+    ) AS o
+  ) AS s
+  JOIN (SELECT DISTINCT v.place, v.side, v.unit_id, v.value FROM $values AS v) AS h ON h.unit_id = s.unit_id
+  JOIN $least AS l ON l.place = h.place
+  GROUP BY s.class, s.item_1, s.item_2, s.item_3, s.linked, h.place, h.side, l.least
+  HAVING COUNT(DISTINCT h.value) + CASE WHEN COUNT(DISTINCT h.unit_id) < MAX(s.people) THEN 1 ELSE 0 END < l.least
+) AS few;
+
+-- name: revealing_combinations
+-- Find the combinations in which one of the known rows would have too few sensitive values in one of the two releases.
+-- columns: class, item_1, item_2, item_3, linked
+SELECT DISTINCT few.class, few.item_1, few.item_2, few.item_3, few.linked
+FROM (
+  SELECT s.class, s.item_1, s.item_2, s.item_3, s.linked
+  FROM (
+    SELECT
+      o.class, o.item_1, o.item_2, o.item_3, o.linked,
+      CASE WHEN o.item_3 = -1 AND o.item_1 = o.item_2 THEN 1 ELSE p.position END AS position,
+      CASE p.position WHEN 1 THEN o.row_1 WHEN 2 THEN o.row_2 ELSE o.row_3 END AS row_id
+    FROM $occurrences AS o
+    CROSS JOIN (SELECT 1 AS position UNION ALL SELECT 2 AS position UNION ALL SELECT 3 AS position) AS p
+    WHERE o.version = 1
+  ) AS s
+  JOIN $values AS v ON v.row_id = s.row_id
+  JOIN $least AS l ON l.place = v.place
+  GROUP BY s.class, s.item_1, s.item_2, s.item_3, s.linked, s.position, v.place, v.side, l.least
+  HAVING COUNT(DISTINCT v.value) < l.least
+) AS few;
+
+-- name: victims_of_values
+-- Choose the rows whose changes have to wait because of sensitive values: of each person, one of the combination, or else those with the values.
+-- columns: row_id
+SELECT o.victim AS row_id
+FROM $occurrences AS o
+JOIN $unsafe AS u
+  ON u.class = o.class AND u.item_1 = o.item_1 AND u.item_2 = o.item_2 AND u.item_3 = o.item_3 AND u.linked = o.linked
+WHERE o.moving = 1
+UNION
+SELECT c.row_id
+FROM $occurrences AS o
+JOIN $unsafe AS u
+  ON u.class = o.class AND u.item_1 = o.item_1 AND u.item_2 = o.item_2 AND u.item_3 = o.item_3 AND u.linked = o.linked
+JOIN $compared AS c ON c.unit_id = o.unit_id AND c.moving = 1
+JOIN $least AS l ON l.kind = c.kind
+WHERE o.moving = 0;
 
 -- name: more_waiting
 -- Combine two lists of rows.

@@ -94,7 +94,7 @@ def test_a_run_repeats_a_release_when_something_has_changed(hospital: Any) -> No
     assert second.why == ("the source of patients changed", "the source of visits changed")
     assert second.release
     assert second.release.manifest["released_people"] == released(hospital, "patients") == 65
-    assert second.release.manifest["compared"] == [{"release": 1, "fewest_people": 5}]
+    assert second.release.manifest["compared"] == [{"release": 1, "fewest_people": 5, "fewest_values": {}}]
     hospital.execute("DROP TABLE anon.visits")
     assert run_database(spec(), connection=hospital).why == ("visits was missing",)
     assert verify_database(spec(), connection=hospital).satisfied
@@ -149,6 +149,39 @@ def test_the_check_is_not_that_which_chooses(hospital: Any, monkeypatch: pytest.
     assert [compared["release"] for compared in found.manifest["compared"]] == [2]  # and not with the one before
 
 
+def ill(connection: Any, people: int, illness: str) -> None:
+    """New patients with an illness, in a table of patients alone."""
+    (first,) = connection.execute("SELECT MAX(id) + 1 FROM patients").fetchone()
+    connection.execute(f"INSERT INTO patients SELECT {first} + range, 30, '{illness}' FROM range({people})")
+
+
+def test_people_who_would_disclose_their_value_wait(hospital: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    hospital.execute("ALTER TABLE patients ADD COLUMN ill VARCHAR")
+    hospital.execute("UPDATE patients SET ill = CASE id % 2 WHEN 0 THEN 'flu' ELSE 'cold' END")
+    tables = {"patients": {"quasi_identifiers": {"age": RANGES}, "sensitive": ["ill"]}}
+    values = spec(tables=tables, privacy={"k": 5, "m": 0, "l_diversity": {"patients.ill": 2}}, deferral_limit=0.2)
+    run_database(values, connection=hospital)
+    ill(hospital, 6, "HIV")
+    with monkeypatch.context() as patched:
+        patched.setattr(Chooser, "choose", lambda *_: None)
+        with pytest.raises(DifferencingError, match=r"would disclose patients.ill: .* leaves 1 of 2 values possible"):
+            run_database(values, connection=hospital)
+    second = run_database(values, connection=hospital).release
+    assert second
+    assert (second.manifest["waiting"]["people"], released(hospital, "patients")) == (6, 60)
+    ill(hospital, 1, "flu")
+    third = run_database(values, connection=hospital).release
+    assert third
+    assert (third.manifest["waiting"]["people"], released(hospital, "patients")) == (0, 67)
+    assert third.manifest["compared"] == [{"release": 1, "fewest_people": 7, "fewest_values": {"patients.ill": 2}}]
+    hospital.execute("UPDATE patients SET ill = 'HIV' WHERE id < 6")  # six flus and colds leave, six HIV arrive
+    fourth = run_database(values, connection=hospital).release
+    assert fourth
+    assert (fourth.manifest["waiting"]["people"], released(hospital, "patients")) == (6, 67)
+    with pytest.raises(SpecError, match="set `l_diversity` of the column to 3 or more"):
+        run_database({**values, "differencing_values": {"patients.ill": 3}}, connection=hospital)
+
+
 def test_an_older_release_is_compared_as_well(hospital: Any) -> None:
     run_database(spec(), connection=hospital)
     for ward in (0, 1):
@@ -185,9 +218,10 @@ def test_what_a_run_does_not_touch(hospital: Any, tmp_path: Path) -> None:
     assert run_database({**again, "differencing_limit": "unlimited"}, connection=hospital).number == 1
     with pytest.raises(SpecError, match="a run replaces tables of a schema"):
         run_database(spec(into={"folder": str(tmp_path / "files")}), connection=hospital)
-    sensitive = spec(privacy={"k": 5, "m": 1, "l_diversity": {"visits.days": 2}})
-    with pytest.raises(SpecError, match="models of sensitive columns"):
-        run_database(sensitive, connection=hospital)
+    tables = {"patients": {"quasi_identifiers": {"age": RANGES}, "sensitive": ["ill"]}}
+    without = {"tables": tables, "privacy": {"k": 5, "m": 0, "alpha_k": {"patients.ill": 0.9}}}
+    with pytest.raises(SpecError, match=r"add `l_diversity: \{patients.ill: 2\}` to `privacy`"):
+        run_database(spec(**without), connection=hospital)
 
 
 def test_the_command(hospital: Any, tmp_path: Path) -> None:

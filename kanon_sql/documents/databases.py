@@ -117,6 +117,10 @@ _RUN_MANIFEST: Keys = {
                 {
                     "release": (COUNT, "The number of the earlier release; of equal ones, the first."),
                     "fewest_people": (or_null(COUNT), "The fewest people who share what the two releases show."),
+                    "fewest_values": (
+                        by_name(COUNT),
+                        "The fewest values of each sensitive column that the two releases leave possible.",
+                    ),
                 }
             )
         ),

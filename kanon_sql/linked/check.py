@@ -190,7 +190,7 @@ def check_released(
         for column in sensitive:
             code = codes[column.name]
             sensitive_column = _with_reference(tables, column, code, released[column.table], references)
-            values += _ValueCheck(joined, sensitive_column, code).findings(spec.privacy.m)
+            values += ValueCheck(joined, sensitive_column, code).findings(spec.privacy.m)
     return Checked(count, tuple(findings), tuple(broken), tuple(values))
 
 
@@ -213,7 +213,7 @@ def _with_reference(
 
 
 @dataclass(frozen=True)
-class _ValueCheck:
+class ValueCheck:
     """Checks the models of one sensitive column. `code`: the column with the codes of its values."""
 
     joined: Joined

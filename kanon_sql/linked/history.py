@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kanon_sql import queries
@@ -18,12 +18,14 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, SourceError, SpecError
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.linked.check import Joined, LinkedFinding, parent_number
+from kanon_sql.linked.check import Joined, LinkedFinding, ValueCheck, ValueFinding, parent_number
 from kanon_sql.linked.counted import CodedTable
 from kanon_sql.linked.judge import KeptRows
 from kanon_sql.linked.links import Link
+from kanon_sql.linked.sensitive import UNIT_ID, compared_columns
 from kanon_sql.linked.waiting import Chooser, Waiting
 from kanon_sql.linked.writer import Writer, secret_of, unchanged
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import OWN_COLUMNS, PARENT, PERSON, ROW, NewKey, Relation, ReleasedTable
 from kanon_sql.release import tables
 from kanon_sql.release.pieces import HISTORY, Piece, companion
@@ -275,7 +277,8 @@ class LinkedHistory:
         if self.spec.differencing == "refuse" or m == "all":
             return None
         with Scratch(counting, "waiting") as here:
-            chooser = Chooser(here, scratch.engine, past, candidates, k, m)
+            columns = compared_columns(self.spec, self.links)
+            chooser = Chooser(here, scratch.engine, past, candidates, k, m, columns)
             if chooser.moving <= _MOST_MOVING:
                 chooser.choose(self.earlier(scratch, list(past.values())))
             return chooser.chosen(scratch)
@@ -291,7 +294,8 @@ class LinkedHistory:
     def compare(self, engine: Engine) -> list[dict[str, Any]]:
         """Compare the staged release with the earlier ones; DifferencingError if fewer than k people share anything.
 
-        The two releases are put side by side, row by row, and counted with the queries of the check of a release.
+        The two releases are put side by side, row by row, and counted with the queries of the check of a release, as
+        are the sensitive values that either has.
         """
         if self.since == self.number:
             return []
@@ -299,28 +303,51 @@ class LinkedHistory:
         findings: list[dict[str, Any]] = []
         with Scratch(engine, "compared") as scratch:
             for release in self.earlier(scratch, list(histories.values())):
-                found = list(self._side_by_side(scratch, histories, release))
-                rare = [finding for finding in found if finding.rare]
-                if rare:
-                    raise DifferencingError(self._refusal(release, rare[0]))
-                fewest = min((finding.achieved for finding in found if finding.achieved is not None), default=None)
-                findings.append({"release": release, "fewest_people": fewest})
+                joined = self._side_by_side(scratch, histories, release)
+                found = list(joined.findings(self.spec.privacy.k, self.spec.privacy.m))
+                if rare := next((finding for finding in found if finding.rare), None):
+                    raise DifferencingError(self._refusal(release, rare))
+                fewest_values: dict[str, int] = {}
+                for finding in self._values(joined):
+                    if finding.unsafe_combinations:
+                        raise DifferencingError(self._refusal_for_values(release, finding))
+                    if finding.achieved is not None:
+                        fewest = fewest_values.get(finding.column, finding.achieved)
+                        fewest_values[finding.column] = int(min(fewest, finding.achieved))
+                fewest_people = min(
+                    (finding.achieved for finding in found if finding.achieved is not None), default=None
+                )
+                findings.append({"release": release, "fewest_people": fewest_people, "fewest_values": fewest_values})
         return findings
 
-    def _side_by_side(self, scratch: Scratch, histories: Mapping[str, Relation], release: int) -> list[LinkedFinding]:
+    def _side_by_side(self, scratch: Scratch, histories: Mapping[str, Relation], release: int) -> Joined:
+        """The rows of an earlier release and of the staged one, joined by their digests."""
+        sensitive = enumerate(compared_columns(self.spec, self.links))
+        places = {place: column for place, (column, _) in sensitive}
         compared: list[ReleasedTable] = []
         for link in self.links:
             labels = list(self.spec.tables[link.name].quasi_identifiers)
-            text = queries.side_by_side(histories[link.name], labels, release, self.number, scratch.engine.dialect)
+            values = {place: column.column for place, column in places.items() if column.table == link.name}
+            text = queries.side_by_side(
+                histories[link.name], labels, values, release, self.number, scratch.engine.dialect
+            )
             relation = scratch.create_as(f"side_by_side_{link.number}", text)
             parent = parent_number(link, self.links)
             compared.append(
                 ReleasedTable(
                     relation, link.number, queries.compared_labels(labels), ROW, PERSON, parent,
                     PARENT if link.parent else None,
+                    {name: name for place in values for name in queries.compared_values(place)}, has_gaps=True,
                 )
             )  # fmt: skip
-        return list(Joined.of(scratch, compared).findings(self.spec.privacy.k, self.spec.privacy.m))
+        return Joined.of(scratch, compared)
+
+    def _values(self, joined: Joined) -> Iterator[ValueFinding]:
+        """Count the sensitive values of either of two releases that are side by side."""
+        for place, (column, least) in enumerate(compared_columns(self.spec, self.links)):
+            only_least = replace(column, models=PrivacyModels((), UNIT_ID), distinct=least)
+            for code in queries.compared_values(place):
+                yield from ValueCheck(joined, only_least, code).findings(self.spec.privacy.m)
 
     def _refusal(self, release: int, rare: LinkedFinding) -> str:
         return (
@@ -328,4 +355,12 @@ class LinkedHistory:
             f"share what both show of a person's main row and {rare.known_rows} other rows ({rare.rare:,} such "
             "combinations); the last release stays; release less often, use coarser hierarchies, or use "
             '`differencing_limit="unlimited"` if no one has both'
+        )
+
+    def _refusal_for_values(self, release: int, few: ValueFinding) -> str:
+        return (
+            f"the new release and release {release} together would disclose {few.column}: what both show of a person's "
+            f"main row and {few.known_rows} other rows leaves {few.achieved:,} of {few.required:,} values possible "
+            f"({few.unsafe_combinations:,} such combinations); the last release stays; release less often, use coarser "
+            'hierarchies, or use `differencing_limit="unlimited"` if no one has both'
         )

@@ -12,7 +12,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine, written
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import InfeasibleError, SpecError, TargetError, VerificationError
+from kanon_sql.errors import DifferencingError, InfeasibleError, SpecError, TargetError, VerificationError
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.linked.check import Checked, WholeTable, check_released
 from kanon_sql.linked.copies import TableCopy, copied
@@ -125,7 +125,8 @@ def release_to(
                 pieces = {name: [piece] for name, piece in writer.pieces(outcome.node, kept, about).items()}
             whole = {name: (engine, found) for name, found in references(scratch, copies, columns).items()}
             publishing = _to_folder if into.folder else _to_schema
-            checked, compared = publishing(engine, spec, links, pieces, targets, whole, observer, history)
+            some_wait = waiting is not None and waiting.people > 0
+            checked, compared = publishing(engine, spec, links, pieces, targets, whole, observer, history, some_wait)
         warnings = _warnings(engine, spec, copies)
     names = {name: target.name if into.folder else written(engine.lasting(target)) for name, target in targets.items()}
     return LinkedRelease(links, tables, judge, outcome, checked, names, warnings, waiting, compared)
@@ -255,6 +256,7 @@ def _to_schema(
     whole: Mapping[str, WholeTable],
     observer: Observer,
     history: LinkedHistory | None,
+    some_wait: bool,
 ) -> tuple[Checked, Sequence[Mapping[str, Any]]]:
     """Create the tables in the transaction that is open, and check them; VerificationError undoes everything."""
     assert spec.into is not None
@@ -265,6 +267,8 @@ def _to_schema(
             publish(engine, target, _all(pieces[link.name]), lambda _, staged: staged, staging)
         observer.stage("Checking the tables")
         checked = check_released(engine, links, spec, targets, whole)
+        if some_wait:
+            _require_with_waiting(checked)
         _require(checked, spec)
         compared: Sequence[Mapping[str, Any]] = ()
         if history:
@@ -286,7 +290,7 @@ def _to_folder(
     targets: Mapping[str, Relation],  # noqa: ARG001 - of schemas
     whole: Mapping[str, WholeTable],
     observer: Observer,
-    _: LinkedHistory | None,
+    *_: object,
 ) -> tuple[Checked, Sequence[Mapping[str, Any]]]:
     """Write the files to a private folder, check them as a reader sees them, and rename the folder."""
     assert spec.into is not None
@@ -313,6 +317,17 @@ def _check_folder(folder: Path) -> None:
         raise TargetError(f"{folder} exists already, and a folder is never replaced; name a new one")
     if not folder.absolute().parent.is_dir():
         raise TargetError(f"there is no folder {folder.parent} for {folder.name}; make it first")
+
+
+def _require_with_waiting(checked: Checked) -> None:
+    """DifferencingError if rows that wait, and are released as they were, violate a model of sensitive columns."""
+    if violated := next((found for found in checked.values if found.unsafe_combinations), None):
+        raise DifferencingError(
+            f"{violated.column}: with rows that stay as they were in the last release, "
+            f"{violated.unsafe_combinations:,} combinations would violate {violated.model}; the last release stays; "
+            "set a weaker limit, or use coarser hierarchies, or "
+            '`differencing_limit="unlimited"` if no one has earlier releases'
+        )
 
 
 def _require(checked: Checked, spec: LinkedSpec) -> None:

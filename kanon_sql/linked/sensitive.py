@@ -25,6 +25,7 @@ from kanon_sql.spec import LDiversity, LinkedSpec, TCloseness
 
 Victims: TypeAlias = Callable[[int, Relation], Relation]  # the rows of unsafe combinations of a size
 UNIT_ID = "unit_id"
+_LEAST_VALUES = 2  # in the same combination of two releases, so that they do not disclose a value together
 COUNTED = "_sensitive_0"  # our name for the only sensitive column of a set of models
 
 
@@ -85,6 +86,21 @@ def sensitive_columns(spec: LinkedSpec, links: Sequence[Link]) -> list[Sensitive
         )
         for (table, column), found in models.items()
     ]
+
+
+def compared_columns(spec: LinkedSpec, links: Sequence[Link]) -> list[tuple[SensitiveColumn, int]]:
+    """The sensitive columns whose values are compared between releases, with how many must remain possible.
+
+    SpecError for columns without distinct l-diversity: a release could have too few values already.
+    """
+    columns = sensitive_columns(spec, links)
+    if without := next((column for column in columns if not column.distinct), None):
+        raise SpecError(
+            f"{without.name}: values in several releases are compared by their number; add `l_diversity: "
+            f'{{{without.name}: 2}}` to `privacy`, or use `differencing_limit="unlimited"` if no one has earlier '
+            "releases"
+        )
+    return [(column, spec.differencing_values.get(column.name, _LEAST_VALUES)) for column in columns]
 
 
 def valued(

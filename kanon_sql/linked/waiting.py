@@ -3,7 +3,8 @@
 Whoever has two releases may know of a person what both show: their row of the main table and up to m other rows, each
 as it was in the earlier release and as it is in the new one. At least k people must share every such combination, so
 the two releases, put side by side row by row, have to be (k, m)-anonymous. That is more than a reader can do, since
-keys differ between releases.
+keys differ between releases. In each of the two releases, those people, and each of the known rows, must also have
+several values of every sensitive column that is compared, and the new release must have as many as l-diversity says.
 
 At first no change waits. Then, as long as fewer than k people share a combination in which something changes, one of
 the changes waits: of the rows in it, the one that fewer people show, or else the row of the main table. A row that
@@ -19,8 +20,11 @@ from dataclasses import dataclass
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.queries import Relation
+from kanon_sql.linked.sensitive import SensitiveColumn
+from kanon_sql.queries import Hole, Relation
 
+_NO_RELEASE = 0  # no row is in it, so that the new release is looked at alone
+_LEAST_TYPES = {"place": "INTEGER", "kind": "INTEGER", "least": "INTEGER"}
 _OCCURRENCES = ("classes", "rows", "pairs", "triples")  # by the number of rows in other tables that are known
 
 
@@ -40,7 +44,8 @@ class Waiting:
 class Chooser:
     """Chooses the changes that wait, in an embedded engine.
 
-    `past`, `candidates`: the history and the new rows by table, in `source`.
+    `past`, `candidates`: the history and the new rows by table, in `source`. `compared_columns`: the sensitive columns
+    whose values are compared, each with the number of values in both releases, and in the new one alone.
     """
 
     def __init__(
@@ -51,9 +56,11 @@ class Chooser:
         candidates: Mapping[str, Relation],
         k: int,
         m: int,
+        compared_columns: Sequence[tuple[SensitiveColumn, int]] = (),
     ) -> None:
         self._here = here
         self._k, self._m = k, m
+        self._columns = compared_columns
         self._tables = list(past)
         versions = self._listed("versions", source, "past", past)
         new = self._listed("new_rows", source, "candidate", candidates)
@@ -63,6 +70,13 @@ class Chooser:
         self._changes = here.create("changes", "linked_history/changes", candidates=rows, versions=self._versions)
         self._waiting = here.create("waiting_0", "linked_history/nothing_waits", changes=self._changes)
         self._turn = 0
+        if compared_columns:
+            self._past_values = self._valued("past_values", source, "past", past)
+            self._new_values = self._valued("new_values", source, "candidate", candidates)
+            self._least = self._numbers_of_values("least", [least for _, least in compared_columns])
+            self._least_alone = self._numbers_of_values(
+                "least_alone", [column.distinct for column, _ in compared_columns]
+            )
 
     def _listed(self, query: str, source: Engine, hole: str, tables: Mapping[str, Relation]) -> Relation:
         """The rows of all tables in one, with the number of the table."""
@@ -80,8 +94,27 @@ class Chooser:
     def _numbered(self, stem: str, rows: Relation) -> Relation:
         return self._here.create(stem, "linked_history/numbered", versions=rows, numbers=self._numbers)
 
+    def _valued(self, query: str, source: Engine, hole: str, tables: Mapping[str, Relation]) -> Relation:
+        """The values of all sensitive columns, by the numbers of their rows and people."""
+        here = self._here
+        parts: list[str] = []
+        for place, (column, _) in enumerate(self._columns):
+            holes: dict[str, Hole] = {hole: tables[column.table], "column": [column.column]}
+            text = queries.text(f"linked_history/{query}", source.dialect, place=place, **holes)
+            part = here.receive(f"{query}_{place}", source, text)
+            parts.append(queries.select_all(part, here.engine.dialect))
+        whole = here.create_as(f"all_{query}", queries.union_all(parts))
+        return here.create(query, "linked_history/numbered_values", values=whole, numbers=self._numbers)
+
+    def _numbers_of_values(self, stem: str, least: Sequence[int]) -> Relation:
+        """The minimum number of values by sensitive column, with the number of its table."""
+        kinds = [column.number for column, _ in self._columns]
+        return self._here.load(stem, _LEAST_TYPES, [list(range(len(kinds))), kinds, list(least)])
+
     def choose(self, releases: Sequence[int]) -> None:
         """Let changes wait until the new release singles out no one together with any of these releases, by number."""
+        if self._columns:
+            releases = [*releases, _NO_RELEASE]
         turn = -1
         while turn < (turn := self._turn):
             for release in releases:
@@ -101,7 +134,9 @@ class Chooser:
             changes=self._changes, versions=self._versions, waiting=self._waiting, release=release,
         )  # fmt: skip
         classes = here.create("classes", "linked_history/classes", compared=compared)
-        movers = touching = {"classes": classes}
+        holes: dict[str, Hole] = {"classes": classes, "compared": compared}
+        movers = {"classes": here.create("movers", "linked_history/classes_of_movers", **holes)}
+        candidates = {"classes": classes}
         if size:
             facts = here.create("facts", "linked_history/facts", compared=compared, classes=classes)
             chosen = here.create("chosen_facts", "linked_history/chosen_facts", facts=facts)
@@ -109,14 +144,37 @@ class Chooser:
         query = f"linked_history/occurrences_of_{_OCCURRENCES[size]}"
         moving = here.create("moving", query, **movers)
         touched = here.create("touched", "linked_history/touched", occurrences=moving)
-        if not here.count(touched):
+        counted_ones = touched
+        if self._columns:
+            counted_ones = here.create("combinations", "linked_history/combinations", occurrences=moving)
+        if not here.count(counted_ones):
             return None
         if size:
-            touching = {"facts": here.create("touching", "linked_history/facts_touched", facts=chosen, touched=touched)}
-        counted = here.create("counted", query, **touching)
+            holes = {"facts": chosen, "touched": counted_ones}
+            candidates = {"facts": here.create("touching", "linked_history/facts_touched", **holes)}
+        counted = here.create("counted", query, **candidates)
         rare = here.create("rare", "linked_history/rare", occurrences=counted, touched=touched, k=self._k)
         victims = here.create("victims", "linked_history/victims", occurrences=moving, rare=rare)
-        return victims if here.count(victims) else None
+        if here.count(victims):
+            return victims
+        return self._victims_of_values(release, size, compared, moving, counted) if self._columns else None
+
+    def _victims_of_values(
+        self, release: int, size: int, compared: Relation, moving: Relation, counted: Relation
+    ) -> Relation | None:
+        """The rows that have to wait next because of sensitive values; None if there are none."""
+        here = self._here
+        holes: dict[str, Hole] = {"past": self._past_values, "candidates": self._new_values, "waiting": self._waiting}
+        values = here.create("values_shown", "linked_history/values_shown", release=release, **holes)
+        least = self._least_alone if release == _NO_RELEASE else self._least
+        for query in ("too_few_values", "revealing_combinations") if size else ("too_few_values",):
+            holes = {"occurrences": counted, "values": values, "least": least}
+            unsafe = here.create("unsafe", f"linked_history/{query}", **holes)
+            holes = {"occurrences": moving, "unsafe": unsafe, "compared": compared, "least": least}
+            victims = here.create("victims", "linked_history/victims_of_values", **holes)
+            if here.count(victims):
+                return victims
+        return None
 
     def _let_wait(self, victims: Relation) -> None:
         self._extend("more_waiting", victims=victims)

@@ -159,7 +159,8 @@ class ReleasedTable:
     """A released table for its check: its columns of keys and labels.
 
     `person`: its key of people, None if only `parent_key` leads to them. `parent`: the number of the table with that
-    key, `own_key`. `codes`: its sensitive columns, by the names of their codes.
+    key, `own_key`. `codes`: its sensitive columns, by the names of their codes. `has_gaps`: whether NULL in these is no
+    value, but means that the row has none.
     """
 
     relation: Relation
@@ -170,12 +171,15 @@ class ReleasedTable:
     parent: int | None = None
     parent_key: str | None = None
     codes: Mapping[str, str] = field(default_factory=dict)
+    has_gaps: bool = False
 
 
-def _code(column: exp.Expr) -> exp.Expr:
-    """The code of a value of a released column, 0 for NULL."""
+def _code(table: ReleasedTable, code: str) -> exp.Expr:
+    """The code of a value of a released column; that of NULL is 0, or NULL if the table has gaps."""
+    column = t.column(table.codes[code], "r")
     rank = exp.Window(this=exp.DenseRank(), order=_ordered([column]))
-    return exp.cast(exp.Case().when(t.is_null(column.copy()), exp.Literal.number(0)).else_(rank), "BIGINT")
+    of_null = exp.null() if table.has_gaps else exp.Literal.number(0)
+    return exp.cast(exp.Case().when(t.is_null(column.copy()), of_null).else_(rank), "BIGINT")
 
 
 def released_people(main: ReleasedTable, dialect: str) -> str:
@@ -187,7 +191,7 @@ def released_people(main: ReleasedTable, dialect: str) -> str:
         exp.alias_(key.copy(), "key"),
         exp.alias_(number, "person"),
         exp.alias_(label if main.labels else exp.Literal.number(1), "class"),
-        *(exp.alias_(_code(t.column(column, "r")), code) for code, column in main.codes.items()),
+        *(exp.alias_(_code(main, code), code) for code in main.codes),
     )
     return t.printed(query.from_(t.table(main.relation, "r")), dialect)
 
@@ -234,9 +238,7 @@ def released_facts(tables: Sequence[ReleasedTable], dialect: str) -> str:
                 exp.alias_(exp.func("COALESCE", parent_row.copy(), row), "visit"),
                 *(
                     exp.alias_(
-                        _code(t.column(table.codes[code], "r"))
-                        if code in table.codes
-                        else exp.cast(exp.null(), "BIGINT"),
+                        _code(table, code) if code in table.codes else exp.cast(exp.null(), "BIGINT"),
                         code,
                     )
                     for code in codes

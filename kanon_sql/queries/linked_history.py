@@ -96,10 +96,13 @@ def republished(
     return t.printed(query.where(t.is_null(exp.column(LAST, "h"))).order_by(drawn), dialect)
 
 
-def side_by_side(history: Relation, labels: Sequence[str], earlier: int, newest: int, dialect: str) -> str:
+def side_by_side(
+    history: Relation, labels: Sequence[str], sensitive: Mapping[int, str], earlier: int, newest: int, dialect: str
+) -> str:
     """The query of all rows of two releases of a history, with what each shows in the one and in the other.
 
-    Labels are text, under the names of `compared_labels`. A row is in both releases if its digest is.
+    Labels are text, under the names of `compared_labels`. A row is in both releases if its digest is. `sensitive`: the
+    columns by place, whose values are text under the names of `compared_values`; NULL if the release lacks the row.
     """
 
     def where(release: int) -> exp.Expr:
@@ -119,11 +122,26 @@ def side_by_side(history: Relation, labels: Sequence[str], earlier: int, newest:
             exp.alias_(largest(release, exp.cast(t.column(name, "h"), "VARCHAR")), f"{start}_{number}")
             for number, name in enumerate(labels)
         ]
+        outputs += [
+            exp.alias_(largest(release, _with_null(t.column(name, "h"))), f"{start}_value_{place}")
+            for place, name in sensitive.items()
+        ]
     contents = [largest(release, exp.column(CONTENT, "h")) for release in (earlier, newest)]
     differs = exp.Case().when(contents[0].neq(contents[1]), one.copy()).else_(exp.Literal.number(0))
     outputs.append(exp.alias_(differs, CHANGED))
     query = exp.select(*outputs).from_(t.table(history, "h")).where(exp.or_(where(earlier), where(newest)))
     return t.printed(query.group_by(*(exp.column(name, "h") for name in (ROW, PERSON, PARENT))), dialect)
+
+
+def _with_null(column: exp.Expr) -> exp.Expr:
+    """A value as text that is never NULL."""
+    text = exp.DPipe(this=exp.Literal.string("="), expression=exp.cast(column, "VARCHAR"))
+    return exp.func("COALESCE", text, exp.Literal.string("-"))
+
+
+def compared_values(place: int) -> list[str]:
+    """The columns of `side_by_side` with the values of a sensitive column, in the earlier and in the newest release."""
+    return [f"{start}_value_{place}" for start in ("before", "after")]
 
 
 def compared_labels(labels: Sequence[str]) -> list[str]:

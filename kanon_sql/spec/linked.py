@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
-from kanon_sql.spec.fields import AttributeSpec, Decision
+from kanon_sql.spec.fields import AttributeSpec, Decision, LeastValues
 from kanon_sql.spec.keys import DATA, PRIVACY, SEARCH, TARGET, spec_key
 from kanon_sql.spec.privacy import SensitiveModel, SensitiveModels
 from kanon_sql.spec.suppression_limit import FRACTION_OR_ROWS, SuppressionLimit
@@ -166,6 +166,13 @@ class LinkedSpec(Decision):
     differencing_history: StrictInt = spec_key(
         "With how many of the last releases `kanon database run` compares a new one.", 30, ge=1
     )
+    differencing_values: LeastValues = spec_key(
+        "Minimum number of values of a sensitive column that two releases together leave possible for everyone, by "
+        "default 2 for every column with `l_diversity`.",
+        takes="a mapping such as {diagnoses.severity: 3}",
+        default_factory=dict,
+        validate_default=True,
+    )
     deferral_limit: StrictFloat = spec_key(
         "Maximum number of people of whom anything may wait, as a fraction of those in the release; above it, the old "
         "release stays.",
@@ -180,6 +187,17 @@ class LinkedSpec(Decision):
         for key, name, _ in self.privacy.requirements:
             if not any(name.startswith(f"{table}.") for table in self.tables):
                 raise ValueError(f"{key} of {name!r} names no table; write table.column, such as {self.main}.{name}")
+        return self
+
+    @model_validator(mode="after")
+    def _compared_values_are_diverse(self) -> LinkedSpec:
+        for name, least in self.differencing_values.items():
+            settings = self.privacy.l_diversity.get(name)
+            if settings is None or settings.kind != "distinct" or settings.l < least:
+                raise ValueError(
+                    f"`differencing_values` needs {least} values of {name!r} in every combination; set `l_diversity` "
+                    f"of the column to {least} or more"
+                )
         return self
 
     @property

@@ -19,6 +19,7 @@ from kanon_sql.linked.copies import source_of, spec_of
 from kanon_sql.linked.history import LastRun, LinkedHistory
 from kanon_sql.linked.links import Link
 from kanon_sql.linked.release import LinkedRelease, check_linked, places_of, release_to
+from kanon_sql.linked.sensitive import compared_columns
 from kanon_sql.linked.waiting import Waiting
 from kanon_sql.pipeline.fingerprints import of_table
 from kanon_sql.plan.observer import Observer
@@ -38,6 +39,7 @@ _NOT_OF_THE_RELEASE = (
     "differencing",
     "differencing_limit",
     "differencing_history",
+    "differencing_values",
     "deferral_limit",
     "time_limit",
     "recipient",
@@ -95,9 +97,9 @@ def run_database(
     """Release several tables into a schema if anything has changed since the last run; otherwise do nothing.
 
     The new release is compared with the last ones, as many as `differencing_history`: put side by side row by row, each
-    two of them must be (k, m)-anonymous. Changes that would single people out wait (`differencing: defer`). The node of
-    the last release is kept while it is safe. `dry_run`: do everything, and undo it. Raises DifferencingError if the
-    release is refused; then nothing has changed.
+    two of them must be (k, m)-anonymous, and leave several sensitive values possible for everyone. Changes that do not
+    allow this wait (`differencing: defer`). The node of the last release is kept while it is safe. `dry_run`: do
+    everything, and undo it. Raises DifferencingError if the release is refused; then nothing has changed.
 
     >>> import duckdb
     >>> connection = duckdb.connect()
@@ -116,15 +118,12 @@ def run_database(
         raise SpecError("there is no database; name one with `database`, such as `database: hospital.duckdb`")
     if settled.into is None or settled.into.folder:
         raise SpecError("a run replaces tables of a schema; name one, such as `into: {schema: released}`")
-    if any(settled.requirements) and settled.differencing_limit != "unlimited":
-        raise SpecError(
-            "the spec has models of sensitive columns, whose values in several releases cannot be compared; use "
-            '`differencing_limit="unlimited"` if no one has earlier releases, or `kanon database release`'
-        )
     writes = (f"{settled.into.schema_name}.{settled.main}",)
     try:
         with opened_engine(replace(settled.session, writes=writes), connection) as engine:
             links = check_linked(engine, settled)
+            if settled.differencing_limit != "unlimited":
+                compared_columns(settled, links)  # before any long work
             with engine.transaction():
                 run = _run(engine, settled, links, observer or Observer())
                 if dry_run and run.release:

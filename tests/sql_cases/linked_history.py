@@ -9,7 +9,7 @@ from sql_cases.case import Case, Rows, relation
 _TEXTS = (
     *("key", "secret", "text", "zip", "waiting_row", "row_key", "person_key", "parent_key", "labels", "content"),
     *("old_labels", "old_content", "new_labels", "new_content", "at", "inputs", "released", "manifest"),
-    *("kanon_row", "kanon_person", "kanon_parent", "kanon_labels", "kanon_content"),
+    *("kanon_row", "kanon_person", "kanon_parent", "kanon_labels", "kanon_content", "value", "ill"),
 )
 _TYPES = {**dict.fromkeys(_TEXTS, "VARCHAR"), "choice": "BIGINT"}
 
@@ -339,6 +339,7 @@ _COMPARED = "version kind row_id unit_id parent_id what moving"
 _CLASSES = "version unit_id class moving"
 _CHOSEN = "version unit_id class item row_id visit choice parent moving"
 _OCCURRENCE = "version unit_id class item_1 item_2 item_3 linked moving victim"
+_WITH_ROWS = f"{_OCCURRENCE} row_1 row_2 row_3"
 _COMBINATION = "class item_1 item_2 item_3 linked"
 _THOUSAND_BILLIONS = 10**12
 
@@ -453,17 +454,21 @@ _SHOWN = [
 _OCCURRENCES = [
     _case(
         "occurrences_of_classes",
-        _OCCURRENCE,
-        [(0, 1, 4, -1, -1, -1, 0, 1, 1), (1, 1, 5, -1, -1, -1, 0, 1, 1), (1, 2, 5, -1, -1, -1, 0, 0, 2)],
+        _WITH_ROWS,
+        [
+            *[(0, 1, 4, -1, -1, -1, 0, 1, 1, None, None, None), (1, 1, 5, -1, -1, -1, 0, 1, 1, None, None, None)],
+            (1, 2, 5, -1, -1, -1, 0, 0, 2, None, None, None),
+        ],
         {"classes": (_CLASSES, [(0, 1, 4, 1), (1, 1, 5, 1), (1, 2, 5, 0)])},
     ),
     # What waits is the row itself, or that which it refers to, or that of the person.
     _case(
         "occurrences_of_rows",
-        _OCCURRENCE,
+        _WITH_ROWS,
         [
-            *[(1, 1, 4, 5, -1, -1, 0, 1, 10), (0, 1, 4, 6, -1, -1, 0, 1, 10), (1, 1, 4, 6, -1, -1, 0, 1, 12)],
-            *[(1, 2, 4, 5, -1, -1, 0, 1, 2), (1, 3, 4, 5, -1, -1, 0, 0, 3)],
+            *[(1, 1, 4, 5, -1, -1, 0, 1, 10, 10, None, None), (0, 1, 4, 6, -1, -1, 0, 1, 10, 11, None, None)],
+            *[(1, 1, 4, 6, -1, -1, 0, 1, 12, 12, None, None), (1, 2, 4, 5, -1, -1, 0, 1, 2, 20, None, None)],
+            (1, 3, 4, 5, -1, -1, 0, 0, 3, 30, None, None),
         ],
         {
             "facts": (
@@ -481,12 +486,14 @@ _OCCURRENCES = [
     # visit alike; 6 does not move; 7 has one row in each version; of 8, the second row moves.
     _case(
         "occurrences_of_pairs",
-        _OCCURRENCE,
+        _WITH_ROWS,
         [
-            *[(1, 1, 4, 5, 6, -1, 1, 1, 11), (1, 1, 4, 5, 6, -1, 0, 1, 10), (1, 1, 4, 6, 6, -1, 0, 1, 11)],
-            *[(1, 2, 4, 5, 6, -1, 0, 1, 29), (0, 3, 4, 5, 6, -1, 0, 1, 38), (1, 4, 8, 7, 9, -1, 0, 1, 4)],
-            *[(1, 5, 4, 5, 5, -1, 1, 1, 51), (1, 5, 4, 5, 6, -1, 0, 1, 51), (1, 5, 4, 5, 6, -1, 0, 1, 52)],
-            *[(1, 6, 4, 5, 6, -1, 0, 0, 6), (1, 8, 4, 5, 6, -1, 0, 1, 81)],
+            *[(1, 1, 4, 5, 6, -1, 1, 1, 11, 10, 11, None), (1, 1, 4, 5, 6, -1, 0, 1, 10, 10, 12, None)],
+            *[(1, 1, 4, 6, 6, -1, 0, 1, 11, 11, 12, None), (1, 2, 4, 5, 6, -1, 0, 1, 29, 21, 20, None)],
+            *[(0, 3, 4, 5, 6, -1, 0, 1, 38, 31, 32, None), (1, 4, 8, 7, 9, -1, 0, 1, 4, 41, 40, None)],
+            *[(1, 5, 4, 5, 5, -1, 1, 1, 51, 51, 52, None), (1, 5, 4, 5, 6, -1, 0, 1, 51, 51, 53, None)],
+            *[(1, 5, 4, 5, 6, -1, 0, 1, 52, 52, 53, None), (1, 6, 4, 5, 6, -1, 0, 0, 6, 60, 61, None)],
+            (1, 8, 4, 5, 6, -1, 0, 1, 81, 80, 81, None),
         ],
         {
             "facts": (
@@ -511,14 +518,17 @@ _OCCURRENCES = [
     # fewest show first.
     _case(
         "occurrences_of_triples",
-        _OCCURRENCE,
+        _WITH_ROWS,
         [
-            *[(1, 1, 4, 5, 6, 7, 1, 1, 12), (0, 2, 4, 5, 6, 7, 2, 1, 20), (1, 3, 8, 5, 6, 7, 4, 1, 31)],
-            *[(1, 4, 4, 5, 6, 7, 7, 1, 39), (1, 5, 4, 5, 5, 6, 2, 1, 45), (1, 5, 4, 5, 5, 6, 4, 1, 45)],
-            *[(1, 6, 4, 5, 6, 6, 0, 0, 6)] * 2,
-            *[(1, 7, 4, 5, 5, 5, 0, 1, 7)] * 6,
-            *[(1, 11, 4, 5, 6, 7, 0, 1, 109), (1, 12, 4, 5, 6, 7, 0, 1, 119), (1, 13, 4, 5, 6, 7, 0, 1, 129)],
-            (1, 14, 4, 5, 6, 7, 0, 1, 142),
+            *[(1, 1, 4, 5, 6, 7, 1, 1, 12, 10, 11, 12), (0, 2, 4, 5, 6, 7, 2, 1, 20, 20, 21, 22)],
+            *[(1, 3, 8, 5, 6, 7, 4, 1, 31, 30, 31, 33), (1, 4, 4, 5, 6, 7, 7, 1, 39, 36, 37, 38)],
+            *[(1, 5, 4, 5, 5, 6, 2, 1, 45, 41, 42, 43), (1, 5, 4, 5, 5, 6, 4, 1, 45, 42, 41, 43)],
+            *[(1, 6, 4, 5, 6, 6, 0, 0, 6, 60, 61, 62), (1, 6, 4, 5, 6, 6, 0, 0, 6, 60, 62, 61)],
+            *[(1, 7, 4, 5, 5, 5, 0, 1, 7, 72, 70, 71), (1, 7, 4, 5, 5, 5, 0, 1, 7, 71, 70, 72)],
+            *[(1, 7, 4, 5, 5, 5, 0, 1, 7, 72, 71, 70), (1, 7, 4, 5, 5, 5, 0, 1, 7, 70, 71, 72)],
+            *[(1, 7, 4, 5, 5, 5, 0, 1, 7, 71, 72, 70), (1, 7, 4, 5, 5, 5, 0, 1, 7, 70, 72, 71)],
+            *[(1, 11, 4, 5, 6, 7, 0, 1, 109, 100, 101, 102), (1, 12, 4, 5, 6, 7, 0, 1, 119, 110, 111, 112)],
+            *[(1, 13, 4, 5, 6, 7, 0, 1, 129, 120, 121, 122), (1, 14, 4, 5, 6, 7, 0, 1, 142, 142, 141, 140)],
         ],
         {
             "facts": (
@@ -611,6 +621,225 @@ _OCCURRENCES = [
                 ],
             ),
             "rare": (_COMBINATION, [(4, 5, 6, 7, 1), (4, 5, -1, -1, 0), (9, 5, 6, 7, 1)]),
+        },
+    ),
+]
+
+_SHOWN_VALUES = "place side row_id unit_id value"
+_LISTED_VALUES = "place row_key person_key value since until"
+_NUMBERED_VALUES = "place row_id unit_id value since until"
+_LEAST = "place kind least"
+_PEOPLE = "version unit_id class item_1 item_2 item_3 linked"
+
+_VALUES = [
+    # Person 1 moves in a row of another table, and 3 in that of the main table.
+    _case(
+        "classes_of_movers",
+        _CLASSES,
+        [(0, 1, 4, 0), (1, 1, 5, 0), (0, 3, 4, 1)],
+        {
+            "classes": (_CLASSES, [(0, 1, 4, 0), (1, 1, 5, 0), (0, 2, 4, 0), (0, 3, 4, 1)]),
+            "compared": (
+                _COMPARED,
+                [
+                    *[(0, 0, 1, 1, None, 4, 0), (1, 1, 11, 1, None, 7, 1), (1, 2, 12, 1, 11, 8, 1)],
+                    *[(0, 0, 2, 2, None, 4, 0), (0, 0, 3, 3, None, 4, 1)],
+                ],
+            ),
+        },
+    ),
+    _case(
+        "combinations",
+        _COMBINATION,
+        [(4, 5, 6, 7, 1), (8, 5, 6, 7, 1), (4, 4, 6, 7, 1), (4, 5, 5, 7, 1), (4, 5, 6, 9, 1), (4, 5, 6, 7, 0)],
+        {
+            "occurrences": (
+                _OCCURRENCE,
+                [
+                    *[(1, 1, 4, 5, 6, 7, 1, 1, 10), (0, 1, 4, 5, 6, 7, 1, 0, 10), (1, 2, 4, 5, 6, 7, 1, 0, 20)],
+                    *[(1, 1, 8, 5, 6, 7, 1, 0, 10), (1, 1, 4, 4, 6, 7, 1, 0, 10), (1, 1, 4, 5, 5, 7, 1, 0, 10)],
+                    *[(1, 1, 4, 5, 6, 9, 1, 0, 10), (0, 1, 4, 5, 6, 7, 0, 0, 10)],
+                ],
+            )
+        },
+    ),
+    # NULL differs from every text.
+    _case(
+        "past_values",
+        _LISTED_VALUES,
+        [
+            *[(3, "r1", "p1", "=flu", 1, 2), (3, "r1", "p1", "-", 3, None)],
+            *[(3, "r2", "p1", "=", 1, None), (3, "r3", "p2", "=-", 2, None)],
+        ],
+        {
+            "past": (
+                "kanon_last kanon_first ill kanon_row kanon_person kanon_parent",
+                [
+                    *[(2, 1, "flu", "r1", "p1", None), (None, 3, None, "r1", "p1", None)],
+                    *[(None, 1, "", "r2", "p1", "r1"), (None, 2, "-", "r3", "p2", None)],
+                ],
+            )
+        },
+        place=3,
+        column=["ill"],
+    ),
+    _case(
+        "new_values",
+        _LISTED_VALUES,
+        [(0, "r1", "p1", "=flu", None, None), (0, "r2", "p2", "-", None, None), (0, "r3", "p2", "=-", None, None)],
+        {
+            "candidate": (
+                "ill kanon_person kanon_row zip",
+                [("flu", "p1", "r1", "a"), (None, "p2", "r2", "a"), ("-", "p2", "r3", None)],
+            )
+        },
+        place=0,
+        column=["ill"],
+    ),
+    _case(
+        "numbered_values",
+        _NUMBERED_VALUES,
+        [(0, 4, 4, "=flu", 1, 2), (0, 4, 4, "-", 3, None), (1, 7, 4, "=flu", None, None)],
+        {
+            "values": (
+                _LISTED_VALUES,
+                [
+                    *[(0, "p1", "p1", "=flu", 1, 2), (0, "p1", "p1", "-", 3, None)],
+                    (1, "r2", "p1", "=flu", None, None),
+                ],
+            ),
+            "numbers": ("id row_key", [(1, "r3"), (4, "p1"), (7, "r2")]),
+        },
+    ),
+    # Release 3. By rows: 1 is the same in all; 2 changes, 3 would, and waits; 4 was in release 3 for the last time, 5
+    # in 2, and 6 is not in it yet; 7 leaves, and 8 would leave, and waits; 9 is new, and 10 would be, and waits. Row 1
+    # has a value of another column.
+    _case(
+        "values_shown",
+        _SHOWN_VALUES,
+        [
+            *[(0, 0, 1, 1, "=a"), (0, 1, 1, 1, "=a"), (1, 0, 1, 1, "=x"), (1, 1, 1, 1, "=y")],
+            *[(0, 0, 2, 1, "=a"), (0, 1, 2, 1, "=b"), (0, 0, 3, 1, "=a"), (0, 1, 3, 1, "=c"), (0, 0, 4, 2, "=a")],
+            *[(0, 1, 6, 2, "-"), (0, 0, 7, 2, "=a"), (0, 0, 8, 2, "=a"), (0, 1, 8, 2, "=a"), (0, 1, 9, 2, "=a")],
+        ],
+        {
+            "past": (
+                _NUMBERED_VALUES,
+                [
+                    *[(0, 1, 1, "=a", 1, None), (1, 1, 1, "=x", 1, None), (0, 2, 1, "=a", 3, None)],
+                    *[(0, 3, 1, "=a", 1, 4), (0, 3, 1, "=c", 5, None), (0, 4, 2, "=a", 1, 3)],
+                    *[(0, 5, 2, "=a", 1, 2), (0, 6, 2, "-", 4, None), (0, 7, 2, "=a", 2, None)],
+                    (0, 8, 2, "=a", 1, None),
+                ],
+            ),
+            "candidates": (
+                _NUMBERED_VALUES,
+                [
+                    *[(0, 1, 1, "=a", None, None), (1, 1, 1, "=y", None, None), (0, 2, 1, "=b", None, None)],
+                    *[(0, 3, 1, "=d", None, None), (0, 6, 2, "-", None, None), (0, 9, 2, "=a", None, None)],
+                    (0, 10, 2, "=a", None, None),
+                ],
+            ),
+            "waiting": ("row_id", [(3,), (8,), (10,)]),
+        },
+        release=3,
+    ),
+    # By classes: in 1, persons 1 and 2 have two values of column 0, and twice the same in the earlier release; in 2,
+    # person 3 has a value and 4 has none; in 3, person 5 has two values; in 4, 6 and 7 have one value, which 6 has in
+    # two rows; in 5, nobody has any; in 6, of column 1 with three values required, there are two, and in 7 a person
+    # has none; 8 is of version 0. Of class 9, combinations differ in one column each.
+    _case(
+        "too_few_values",
+        _COMBINATION,
+        [
+            *[(1, -1, -1, -1, 0), (4, -1, -1, -1, 0), (6, -1, -1, -1, 0)],
+            *[(9, 1, 2, 3, 0), (9, 2, 2, 3, 0), (9, 1, 3, 3, 0), (9, 1, 2, 4, 0), (9, 1, 2, 3, 1)],
+        ],
+        {
+            "occurrences": (
+                _PEOPLE,
+                [
+                    *[(1, 1, 1, -1, -1, -1, 0), (1, 2, 1, -1, -1, -1, 0), (1, 2, 1, -1, -1, -1, 0)],
+                    *[(1, 3, 2, -1, -1, -1, 0), (1, 4, 2, -1, -1, -1, 0), (1, 5, 3, -1, -1, -1, 0)],
+                    *[(1, 6, 4, -1, -1, -1, 0), (1, 7, 4, -1, -1, -1, 0), (1, 8, 5, -1, -1, -1, 0)],
+                    *[(1, 9, 6, -1, -1, -1, 0), (1, 10, 6, -1, -1, -1, 0)],
+                    *[(1, 9, 7, -1, -1, -1, 0), (1, 10, 7, -1, -1, -1, 0), (1, 11, 7, -1, -1, -1, 0)],
+                    *[(0, 6, 8, -1, -1, -1, 0), (0, 8, 4, -1, -1, -1, 0), (0, 5, 4, -1, -1, -1, 0)],
+                    *[(1, 6, 9, 1, 2, 3, 0), (1, 7, 9, 2, 2, 3, 0), (1, 6, 9, 1, 3, 3, 0)],
+                    *[(1, 7, 9, 1, 2, 4, 0), (1, 6, 9, 1, 2, 3, 1)],
+                ],
+            ),
+            "values": (
+                _SHOWN_VALUES,
+                [
+                    *[(0, 1, 10, 1, "=a"), (0, 1, 20, 2, "=b"), (0, 0, 10, 1, "=a"), (0, 0, 20, 2, "=a")],
+                    *[(0, 1, 30, 3, "=a"), (0, 1, 50, 5, "=a"), (0, 1, 51, 5, "-"), (0, 1, 60, 6, "=a")],
+                    *[(0, 1, 61, 6, "=a"), (0, 1, 70, 7, "=a"), (1, 1, 90, 9, "=x"), (1, 1, 100, 10, "=y")],
+                ],
+            ),
+            "least": (_LEAST, [(0, 0, 2), (1, 2, 3)]),
+        },
+    ),
+    # By the first item: of 1, rows have two values of column 0, and one of column 1, which needs none; of 2, one value
+    # in the earlier release and two in the new one; of 3, two rows of the same item have two values; of 4, the second
+    # row; of 5, the third; 6 is of version 0; of 7, the first of two equal rows with another that is linked to one.
+    _case(
+        "revealing_combinations",
+        _COMBINATION,
+        [
+            *[(1, 2, -1, -1, 0), (1, 4, 9, -1, 0), (1, 5, 8, 9, 0), (1, 7, 7, 9, 2)],
+            *[(2, 1, -1, -1, 0), (1, 1, -1, -1, 1)],
+        ],
+        {
+            "occurrences": (
+                f"{_PEOPLE} row_1 row_2 row_3",
+                [
+                    *[(1, 1, 1, 1, -1, -1, 0, 10, None, None), (1, 2, 1, 1, -1, -1, 0, 11, None, None)],
+                    *[(1, 1, 1, 2, -1, -1, 0, 20, None, None), (1, 2, 1, 2, -1, -1, 0, 21, None, None)],
+                    *[(1, 1, 1, 3, 3, -1, 0, 30, 31, None), (1, 1, 1, 4, 9, -1, 0, 99, 40, None)],
+                    *[(1, 1, 1, 5, 8, 9, 0, 99, 99, 50), (0, 1, 1, 6, -1, -1, 0, 40, None, None)],
+                    *[(1, 1, 1, 7, 7, 9, 2, 30, 99, 99), (1, 2, 1, 7, 7, 9, 4, 30, 31, 99)],
+                    *[(1, 3, 1, 7, 7, 9, 4, 31, 30, 99), (1, 1, 2, 1, -1, -1, 0, 10, None, None)],
+                    *[(1, 1, 1, 1, -1, -1, 1, 11, None, None)],
+                ],
+            ),
+            "values": (
+                _SHOWN_VALUES,
+                [
+                    *[(0, 1, 10, 1, "=a"), (0, 1, 11, 2, "-"), (1, 1, 10, 1, "=x"), (1, 1, 11, 2, "=x")],
+                    *[(0, 0, 20, 1, "=a"), (0, 0, 21, 2, "=a"), (0, 1, 20, 1, "=a"), (0, 1, 21, 2, "=b")],
+                    *[(0, 1, 30, 1, "=a"), (0, 1, 31, 1, "=b"), (0, 1, 40, 1, "=a"), (0, 1, 50, 1, "=a")],
+                ],
+            ),
+            "least": (_LEAST, [(0, 1, 2)]),
+        },
+    ),
+    # Of the first combination, row 10 of person 1 waits; person 2 does not move in it, but in rows 21 and 22 of the
+    # tables with values, not in 23, nor in 24 of another table. The others differ from unsafe ones in one column.
+    _case(
+        "victims_of_values",
+        "row_id",
+        [(10,), (21,), (22,), (60,)],
+        {
+            "occurrences": (
+                _OCCURRENCE,
+                [
+                    *[(1, 1, 4, 5, 6, 7, 1, 1, 10), (1, 2, 4, 5, 6, 7, 1, 0, 2), (1, 4, 8, 5, 6, 7, 1, 1, 40)],
+                    *[(1, 4, 4, 4, 6, 7, 1, 1, 41), (1, 4, 4, 5, 5, 7, 1, 1, 42), (1, 4, 4, 5, 6, 8, 1, 1, 43)],
+                    *[(1, 4, 4, 5, 6, 7, 0, 1, 44), (1, 5, 8, 5, 6, 7, 1, 0, 5), (1, 5, 4, 4, 6, 7, 1, 0, 5)],
+                    *[(1, 5, 4, 5, 5, 7, 1, 0, 5), (1, 5, 4, 5, 6, 8, 1, 0, 5), (1, 5, 4, 5, 6, 7, 0, 0, 5)],
+                    (0, 6, 4, 5, -1, -1, 0, 1, 60),
+                ],
+            ),
+            "unsafe": (_COMBINATION, [(4, 5, 6, 7, 1), (4, 5, -1, -1, 0)]),
+            "compared": (
+                _COMPARED,
+                [
+                    *[(1, 1, 11, 1, None, 9, 1), (0, 1, 21, 2, None, 9, 1), (1, 0, 22, 2, None, 9, 1)],
+                    *[(1, 1, 23, 2, None, 9, 0), (1, 2, 24, 2, None, 9, 1), (1, 1, 51, 5, None, 9, 1)],
+                ],
+            ),
+            "least": (_LEAST, [(0, 1, 2), (1, 0, 2)]),
         },
     ),
 ]
@@ -721,4 +950,4 @@ _RUNS = [
     _case("last_run", _RUN, [], {"runs": (_RUN, [])}),
 ]
 
-CASES = [*_HISTORIES, *_CHANGES, *_SHOWN, *_OCCURRENCES, *_WAITING, *_RUNS]
+CASES = [*_HISTORIES, *_CHANGES, *_SHOWN, *_OCCURRENCES, *_VALUES, *_WAITING, *_RUNS]
