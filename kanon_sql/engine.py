@@ -172,13 +172,10 @@ class Engine(Protocol):
     def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
         """Create a permanent table or view from a query, with a comment; returns the rows written, if reported."""
 
-    def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
-        """Create a temporary table with these columns (name: type of this engine) and fill it, column by column."""
-
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:
-        """The same as `load` for rows in batches, each column by column."""
+        """Create a temporary table with these columns (name: type of this engine); each batch has their values."""
 
     def create_castable(
         self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]

@@ -54,33 +54,33 @@ TEMPORARY = {"duckdb": "temp", "postgres": "pg_temp"}
 )
 def test_loaded_rows_come_back(engine: Engine, type_name: str, values: list[Any]) -> None:
     values = [*values, None]
-    engine.load(TABLE, {"position": "INTEGER", 'Odd; "name"': type_name}, [list(range(len(values))), values])
+    engine.load_batches(TABLE, {"position": "INTEGER", 'Odd; "name"': type_name}, [[list(range(len(values))), values]])
     assert sorted(read(engine)) == list(enumerate(values))
 
 
 @examples(50)
 @given(texts=st.lists(st.none() | st.text(st.characters(exclude_characters="\0", codec="utf-8"))))
 def test_any_texts_come_back(engine: Engine, texts: list[str | None]) -> None:
-    engine.load(TABLE, {"position": "INTEGER", "value": "VARCHAR"}, [list(range(len(texts))), texts])
+    engine.load_batches(TABLE, {"position": "INTEGER", "value": "VARCHAR"}, [[list(range(len(texts))), texts]])
     assert sorted(read(engine)) == list(enumerate(texts))
 
 
 def test_load_replaces_an_earlier_load(engine: Engine) -> None:
-    engine.load(TABLE, {"a": "INTEGER"}, [[1, 2]])
-    engine.load(TABLE, {"b": "VARCHAR"}, [["x"]])
+    engine.load_batches(TABLE, {"a": "INTEGER"}, [[[1, 2]]])
+    engine.load_batches(TABLE, {"b": "VARCHAR"}, [[["x"]]])
     assert read(engine) == [("x",)]
 
 
 def test_load_without_rows_makes_an_empty_table(engine: Engine) -> None:
-    engine.load(TABLE, {"a": "INTEGER", "b": "VARCHAR"}, [[], []])
+    engine.load_batches(TABLE, {"a": "INTEGER", "b": "VARCHAR"}, [[[], []]])
     assert read(engine) == []
 
 
 def test_load_never_drops_a_permanent_table(engine: Engine, make_table: Any) -> None:
     permanent = make_table(engine, TABLE.name, {"precious": "INTEGER"}, [(1,)])
-    engine.load(TABLE, {"a": "INTEGER"}, [[2]])
+    engine.load_batches(TABLE, {"a": "INTEGER"}, [[[2]]])
     assert read(engine) == [(2,)]
-    engine.load(TABLE, {"a": "INTEGER"}, [[3]])
+    engine.load_batches(TABLE, {"a": "INTEGER"}, [[[3]]])
     assert read(engine) == [(3,)]
     engine.run(queries.drop(Relation(TEMPORARY[engine.dialect], TABLE.name), engine.dialect))
     assert read(engine, permanent.relation) == [(1,)]
@@ -88,13 +88,13 @@ def test_load_never_drops_a_permanent_table(engine: Engine, make_table: Any) -> 
 
 def test_load_reports_errors_in_one_line(engine: Engine) -> None:
     with pytest.raises(SourceError) as raised:
-        engine.load(TABLE, {"a": "INTEGER"}, [["not a number"]])
+        engine.load_batches(TABLE, {"a": "INTEGER"}, [[["not a number"]]])
     assert "\n" not in str(raised.value)
     assert engine.rows("SELECT 1") == [(1,)]
 
 
 def test_sums_and_counts_are_integers(engine: Engine) -> None:
-    engine.load(TABLE, {"a": "BIGINT", "b": "SMALLINT"}, [[2**62, 2**62], [1, 2]])
+    engine.load_batches(TABLE, {"a": "BIGINT", "b": "SMALLINT"}, [[[2**62, 2**62], [1, 2]]])
     ((big, small, count, nothing),) = engine.rows(
         "SELECT SUM(a), SUM(b), COUNT(*), SUM(a) FILTER (WHERE b > 2) FROM kanon_loaded"
     )
@@ -115,7 +115,7 @@ def test_a_backslash_is_only_itself(engine: Engine) -> None:
     [(0, "small"), (127, "small"), (128, ""), (2**15 - 1, ""), (2**15, ""), (2**31 - 1, "")],
 )
 def test_the_integer_type_fits_the_largest_value(engine: Engine, largest: int, stored: str) -> None:
-    engine.load(TABLE, {"a": engine.integer_type(largest)}, [[largest, 0]])
+    engine.load_batches(TABLE, {"a": engine.integer_type(largest)}, [[[largest, 0]]])
     assert sorted(read(engine)) == [(0,), (largest,)]
     assert not stored or engine.integer_type(largest).lower() in ("tinyint", "smallint")
 
@@ -231,7 +231,7 @@ def test_find_distinguishes_views_from_tables(engine: Engine, make_table: Any) -
 
 def test_find_sees_temporary_tables_first(engine: Engine, make_table: Any) -> None:
     make_table(engine, TABLE.name, {"permanent": "INTEGER"}, [])
-    engine.load(TABLE, {"temporary": "INTEGER"}, [[1]])
+    engine.load_batches(TABLE, {"temporary": "INTEGER"}, [[[1]]])
     table = engine.find(TABLE.name)
     assert table is not None
     assert [column.name for column in table.columns] == ["temporary"]
@@ -260,7 +260,7 @@ def test_kinds_of_columns(engine: Engine, make_table: Any) -> None:
     table = make_table(engine, "kinds", {type_name: type_name for type_name in kinds}, [])
     assert {column.name: column.kind for column in table.columns} == kinds
     copied = {column.name: column.type for column in table.columns}
-    engine.load(TABLE, copied, [[] for _ in copied])
+    engine.load_batches(TABLE, copied, [[[] for _ in copied]])
     loaded = engine.find(TABLE.name)
     assert loaded is not None
     assert loaded.columns == table.columns
@@ -342,7 +342,7 @@ def test_a_transaction_inside_another_is_refused(engine: Engine) -> None:
 
 def test_loading_inside_a_transaction(engine: Engine) -> None:
     with engine.transaction():
-        engine.load(TABLE, {"a": "INTEGER"}, [[1]])
+        engine.load_batches(TABLE, {"a": "INTEGER"}, [[[1]]])
         assert read(engine) == [(1,)]
 
 

@@ -131,7 +131,7 @@ def test_relaxed_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> 
     columns = {a.coded.code_column(0): [codes[j][row[j]] for row in rows] for j, a in enumerate(attributes)}
     columns |= {"n": [1] * len(rows), "row": list(range(len(rows)))}
     each_row = queries.scratch("each_row")
-    task.engine.load(each_row, dict.fromkeys(columns, "BIGINT"), list(columns.values()))
+    task.engine.load_batches(each_row, dict.fromkeys(columns, "BIGINT"), [list(columns.values())])
     task = replace(task, frequency_set=replace(task.frequency_set, relation=each_row))
     assert 100 * mondrian_relaxed(task, rule).facts["ncp"] == pytest.approx(ncp, abs=5e-5)
     assert len(sizes_of(task)) == classes

@@ -133,7 +133,9 @@ def order_in_rows(tables: Scratch, attribute: Attribute) -> tuple[Any, ...]:
 def check(type_name: str, recipe: Any, values: Sequence[Any]) -> bool:
     """Whether the two are the same where both are made; gives whether rules made one."""
     engine = DuckDB()
-    engine.load(Relation("texts"), {"x": "VARCHAR"}, [[None if value is None else str(value) for value in values]])
+    engine.load_batches(
+        Relation("texts"), {"x": "VARCHAR"}, [[[None if value is None else str(value) for value in values]]]
+    )
     engine.run(f"CREATE TABLE people AS SELECT CAST(x AS {type_name}) AS x FROM texts")
     with Scratch(engine) as one, Scratch(engine) as other:
         expected, found = (fitted_or_refused(engine, *how) for how in ((one, recipe, 10**9), (other, recipe, 1)))

@@ -233,7 +233,7 @@ def test_given_rows_become_the_expected_ones(
         for name in (*case.relations, result.name):
             last.callback(engine.forget, queries.scratch(name))
         for name, (types, rows) in case.relations.items():
-            engine.load(Relation(name), types, list(zip(*rows, strict=True)) or [[]] * len(types))
+            engine.load_batches(Relation(name), types, [list(zip(*rows, strict=True)) or [[]] * len(types)])
         actual = engine.rows(sql)
         assert sorted(actual, key=repr) == sorted(map(tuple, case.expected), key=repr)
         if query.tree.args.get("order"):

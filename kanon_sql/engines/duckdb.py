@@ -456,10 +456,6 @@ class DuckDB:
         """Create a lasting table or view from a query, with a comment."""
         return create_and_comment(self, relation, query, form, comment)
 
-    def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
-        """Create a temporary table and fill it, column by column."""
-        self.load_batches(relation, types, [columns])
-
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:

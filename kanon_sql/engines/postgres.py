@@ -384,10 +384,6 @@ class PostgreSQL:
         """Create a lasting table or view from a query, with a comment."""
         return create_and_comment(self, relation, self._named.complete(query), form, comment)
 
-    def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
-        """Create a temporary table and fill it, column by column."""
-        self.load_batches(relation, types, [columns])
-
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:
@@ -592,7 +588,7 @@ class PostgreSQL:
         Types are converted; a numeric column gets a type that is exact for all its values, or becomes text.
         """
         types = self._result_types(query)
-        target.load(relation, {column: in_duckdb(type_name) for column, type_name in types.items()}, [])
+        target.load_batches(relation, {column: in_duckdb(type_name) for column, type_name in types.items()}, [])
         with PrivateFolder(Path(tempfile.gettempdir())) as folder:
             path = folder / "rows.csv"
             try:

@@ -108,7 +108,7 @@ class Scratch:
         `name`, `sentence`: for the log.
         """
         relation, started = self._register(table), time.perf_counter()
-        self.engine.load(relation, types, columns)
+        self.engine.load_batches(relation, types, [columns])
         rows = len(columns[0]) if columns else 0
         self.engine.filled(relation, rows or None)
         self._note(name, sentence, "", started, rows)

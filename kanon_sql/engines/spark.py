@@ -245,10 +245,6 @@ class Spark:
                 "in a view of the source, or release with `form='table'`"
             ) from None
 
-    def load(self, relation: Relation, types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> None:
-        """Create a temporary table of values; an error if one does not fit its type."""
-        self.load_batches(relation, types, [columns])
-
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:

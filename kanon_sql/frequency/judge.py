@@ -19,7 +19,7 @@ from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures, Part
 from kanon_sql.privacy import ClassCount, LeastSize, PrivacyModels, Reference
-from kanon_sql.queries import Bits, Crossed, Masked, PerNode, Relation
+from kanon_sql.queries import Bits, Crossed, Hole, Masked, PerNode, Relation
 
 _SIZES = "node_tests/node_class_sizes"
 _MOST_COUNTED = 200_000  # tuples fetched for a group of attributes
@@ -332,15 +332,7 @@ class Judge:
             return self.classes(node).released_rows or 0
         tables = self.frequency_set.tables
         kept = tables.load("kept", {"kept_code": "INTEGER"}, [sorted(codes)])
-        ((rows,),) = tables.rows(
-            "node_tests/kept_rows",
-            frequency_set=self.frequency_set.relation,
-            kept=kept,
-            code={"code": attribute.coded.code_column(0)},
-            levels=self._levels(node),
-            sensitive=self.frequency_set.counted,
-            safe=self.model.at_least(self._least_size(node)).safe,
-        )
+        ((rows,),) = tables.rows("node_tests/kept_rows", kept=kept, **self._released_values(node, attribute))
         tables.drop(kept)
         return int(rows)
 
@@ -361,15 +353,19 @@ class Judge:
     def released_sum(self, node: Node, attribute: Attribute, weights: Relation) -> float:
         """The sum of the weights of an attribute's values, by code, over the rows that a node releases."""
         ((total,),) = self.frequency_set.tables.rows(
-            "node_tests/released_sum",
-            frequency_set=self.frequency_set.relation,
-            weights=weights,
-            code={"code": attribute.coded.code_column(0)},
-            levels=self._levels(node),
-            sensitive=self.frequency_set.counted,
-            safe=self.model.at_least(self._least_size(node)).safe,
+            "node_tests/released_sum", weights=weights, **self._released_values(node, attribute)
         )
         return float(total)
+
+    def _released_values(self, node: Node, attribute: Attribute) -> dict[str, Hole]:
+        """The holes of queries about the values of an attribute in the rows that a node releases."""
+        return {
+            "frequency_set": self.frequency_set.relation,
+            "code": {"code": attribute.coded.code_column(0)},
+            "levels": self._levels(node),
+            "sensitive": self.frequency_set.counted,
+            "safe": self.model.at_least(self._least_size(node)).safe,
+        }
 
     def may_mask(self, node: Node, rows_at_risk: int) -> bool:
         """Whether the rows at risk of a node, all masked as `*`, form a class that satisfies the model.

@@ -21,7 +21,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.generalization.values import as_text, key, keys, read
+from kanon_sql.generalization.values import as_text, key, keys, read_or_text
 from kanon_sql.queries import Coded, Hole, Relation
 
 _QUICKLY_READ: dict[str, Callable[[str], Any]] = {"DATE": date.fromisoformat, "TIMESTAMP": datetime.fromisoformat}
@@ -52,7 +52,7 @@ def values_of(place: Place) -> list[Any]:
         with suppress(ValueError):  # of infinity, and of years that Python does not have
             of = _QUICKLY_READ[place.column.type]
             return [None if text is None else of(text) for text in values]
-    return values if exact else [_read(text, place.column.kind) for text in values]
+    return values if exact else [read_or_text(text, place.column.kind) for text in values]
 
 
 def in_canonical_form(values: Sequence[Any], column: Column) -> list[Any]:
@@ -162,7 +162,7 @@ def _castable(tables: Scratch, place: Place, value_of: Mapping[Any, Any], reader
     with Scratch(reader, "printed") as read:
         equal = read.receive("equal", place.engine, tables.text("mappings/equal_values", values=tables["values"]))
         printed = read.rows("mappings/printed_values", values=equal)
-    rows = {int(row): (int(first), _read(text, kind)) for row, first, text in printed}
+    rows = {int(row): (int(first), read_or_text(text, kind)) for row, first, text in printed}
     leaves = {key(value) for row, (first, value) in rows.items() if row == first}
     if kind == "text" and value_of.keys() - leaves - {None}:
         # Texts of the data that the column's collation makes equal to a loaded value.
@@ -229,10 +229,3 @@ def mapping_columns(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[st
 
 def _texts(values: Sequence[Any]) -> list[str | None]:
     return [None if value is None else as_text(value) for value in values]
-
-
-def _read(text: str | None, kind: str) -> Any:
-    try:
-        return None if text is None else read(text, kind)
-    except ValueError:
-        return text

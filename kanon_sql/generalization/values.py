@@ -78,6 +78,14 @@ def read_all(values: Sequence[Value], kind: str) -> list[Value]:
     return [read(value, kind) if isinstance(value, str) else value for value in values]
 
 
+def read_or_text(text: str | None, kind: str) -> Value:
+    """A value of a kind from its text; the text itself if it is invalid, None for None."""
+    try:
+        return None if text is None else read(text, kind)
+    except ValueError:
+        return text
+
+
 def key(value: Value) -> Value:
     """A key that equal values share; NaN is equal to NaN.
 
@@ -87,6 +95,14 @@ def key(value: Value) -> Value:
     if isinstance(value, float):
         return _NAN if math.isnan(value) else value
     return _NAN if isinstance(value, Decimal) and value.is_nan() else value
+
+
+def added_by_key(counts: Iterable[tuple[Value, int]]) -> dict[Value, int]:
+    """The counts of values, added up for equal ones."""
+    added: dict[Value, int] = {}
+    for value, n in counts:
+        added[key(value)] = added.get(key(value), 0) + int(n)
+    return added
 
 
 def keys(values: Sequence[Value]) -> Sequence[Value]:

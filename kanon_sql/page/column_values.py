@@ -13,7 +13,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy, cover
-from kanon_sql.generalization.values import as_text, key
+from kanon_sql.generalization.values import added_by_key, as_text, key
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.groups import ByHand
 from kanon_sql.plan.source import opened
@@ -123,9 +123,7 @@ def _read(draft: Draft, name: str) -> ColumnValues:
         with Scratch(data.engine, "page") as tables:
             tables.create("tuples", "frequency_sets/tuples", columns={stem: name}, source=data.table.relation)
             rows = tables.rows("mappings/column_values", column=[stem], tuples=tables["tuples"])
-    counts: dict[Any, int] = {}
-    for value, n in rows:
-        counts[key(value)] = counts.get(key(value), 0) + int(n)
+    counts = added_by_key(rows)
     frequent = sorted(counts, key=lambda value: (-counts[value], shown(value)))
     return ColumnValues(column, {value: counts[value] for value in frequent[:MOST_VALUES]}, len(counts))
 

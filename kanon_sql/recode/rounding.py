@@ -175,12 +175,12 @@ class _Numbers:
         numbers = sorted(values) if whole else sorted(map(_decimal, values))
         low, self.middle, high = (_decimal(numbers[part * len(numbers) // 4]) for part in (1, 2, 3))
         with localcontext(_EXACT):
-            self.step = max(_nice((high - low) / _PARTS), 2 * self.unit) or Decimal(1)
+            self.step = max(nice((high - low) / _PARTS), 2 * self.unit) or Decimal(1)
 
     def by_step(self, value: Value) -> tuple[Value, Value]:
         with localcontext(_EXACT):
             number = _decimal(value)
-            step = max(self.step, _nice(abs(number - self.middle) / _FAR))
+            step = max(self.step, nice(abs(number - self.middle) / _FAR))
             return self._ends(value, *self._grid(number, step))
 
     def by_recipe(self, recipe: RangesRecipe | DatesRecipe) -> Ends | None:
@@ -245,7 +245,7 @@ def _plain(number: Decimal) -> str:
     return format(number, "f")
 
 
-def _nice(most: Decimal) -> Decimal:
+def nice(most: Decimal) -> Decimal:
     """The largest of 1, 2 and 5 times a power of ten that is at most a number; 0 for 0."""
     if most <= 0:
         return Decimal(0)

@@ -13,6 +13,7 @@ from math import log
 from typing import Any, TypeAlias
 
 from kanon_sql.generalization.values import as_text
+from kanon_sql.recode.rounding import nice
 
 Counted: TypeAlias = Sequence[tuple[Decimal, int]]  # increasing numbers with their rows
 
@@ -100,7 +101,7 @@ def _ends(numbers: Counted) -> tuple[Decimal | None, Decimal | None]:
     high = quantile(numbers, 1 - _TAIL)
     if high <= low:
         return None, None
-    unit = _nice((high - low) / 10)
+    unit = nice((high - low) / 10)
     bottom, top = (_nearest(end, unit) for end in (low, high))
     below = [number for number in numbers if number[0] < bottom]
     above = [number for number in numbers if number[0] >= top]
@@ -156,7 +157,7 @@ def _after(numbers: Counted, mode: Decimal) -> Decimal:
     above = [number for number, _ in numbers if number > mode]
     if not above:
         return mode
-    step = _nice(min(above[0] - mode, abs(mode) or above[0] - mode))
+    step = nice(min(above[0] - mode, abs(mode) or above[0] - mode))
     return mode + step
 
 
@@ -184,9 +185,3 @@ def _rounded(number: Decimal) -> Decimal:
 
 def _nearest(number: Decimal, unit: Decimal) -> Decimal:
     return (number / unit).to_integral_value(ROUND_HALF_EVEN) * unit
-
-
-def _nice(most: Decimal) -> Decimal:
-    """The largest of 1, 2 and 5 times a power of ten that is not above a number."""
-    ten = Decimal(1).scaleb(most.adjusted())
-    return max(digit * ten for digit in (1, 2, 5) if digit * ten <= most)

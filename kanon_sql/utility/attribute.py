@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kanon_sql.attack.label_readings import covered
 from kanon_sql.engine import Column
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
-from kanon_sql.generalization.values import Label, Value, key, ordered, read
+from kanon_sql.generalization.values import Label, Value, key, ordered, read_or_text
 
 Floats = NDArray[np.float64]
 Int64s = NDArray[np.int64]
@@ -136,7 +136,7 @@ class _Domain:
     """The distinct values of a source's column: in order if it is ordered, NULL last."""
 
     def __init__(self, column: Column, cells: CountedLabels) -> None:
-        read_as = {text: _value(text, column.kind) for text, _ in cells}
+        read_as = {text: read_or_text(text, column.kind) for text, _ in cells}
         printed = {key(value): text for text, value in read_as.items()}
         self.kind = column.kind
         self.ordered = column.ordered
@@ -156,9 +156,9 @@ class _Domain:
 
     def literal(self, label: str) -> tuple[int, bool] | None:
         """The position of a label that is a single value, or the nearest position, and whether the source lacks it."""
-        value = _value(label, self.kind)
+        value = read_or_text(label, self.kind)
         if self.ordered and value == label:
-            value = _value(label, "decimal")
+            value = read_or_text(label, "decimal")
         if key(value) in self.by_key:
             return self.by_key[key(value)], False
         number = _number(value)
@@ -260,14 +260,6 @@ def _coded(covers: _Covers, groups: Int64s, count: int) -> tuple[Floats, Int64s]
     weights = np.vstack([np.eye(count), np.zeros((int((~alone).sum()), count))])
     weights[codes[labels], group] = chances
     return weights, codes.astype(np.int64)
-
-
-def _value(text: Label, kind: str) -> Value:
-    """A cell as a value of a kind; the text itself if it is invalid."""
-    try:
-        return None if text is None else read(text, kind)
-    except ValueError:
-        return text
 
 
 def _number(value: Value) -> float | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -162,7 +162,7 @@ def _keeping(spec: Spec, project: DbtProject | None, place: _Place, search_again
     recorded = project.recorded(place.file("models", "yml"))
     if recorded is None:
         return None
-    earlier = {key: _unescaped(value) for key, value in recorded.items()}
+    earlier = {key: _with_texts(value, queries.unescaped) for key, value in recorded.items()}
     return spec.model_copy(update={"node_from": earlier, "node_else": "search", "changed_hierarchies": "search"})
 
 
@@ -174,13 +174,13 @@ def _kept_plan(source: Source, spec: Spec, observer: Observer, search_in: Search
         return None
 
 
-def _unescaped(value: Any) -> Any:
-    """A recorded value, with the names of columns as they are."""
+def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A value of YAML whose texts, also those of its keys, are changed."""
     if isinstance(value, Mapping):
-        return {queries.unescaped(str(key)): _unescaped(item) for key, item in value.items()}
+        return {change(str(key)): _with_texts(item, change) for key, item in value.items()}
     if isinstance(value, list):
-        return [_unescaped(item) for item in value]
-    return queries.unescaped(value) if isinstance(value, str) else value
+        return [_with_texts(item, change) for item in value]
+    return change(value) if isinstance(value, str) else value
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,7 @@ def _files(
     return {
         place.file("models", "sql"): _model_text(texts, empty),
         **{place.file("seeds", "csv", seed_name): seed.text or "" for seed_name, seed in kept.items()},
-        place.file("models", "yml"): as_yaml(_escaped(properties)),
+        place.file("models", "yml"): as_yaml(_with_texts(properties, _escaped)),
     }
 
 
@@ -431,12 +431,6 @@ class _Jinja(str):
     """A text that dbt must evaluate as Jinja."""
 
 
-def _escaped(value: Any) -> Any:
-    """Values for dbt's YAML: all texts are escaped for Jinja, except `_Jinja`."""
-    if isinstance(value, Mapping):
-        return {queries.escaped(key): _escaped(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_escaped(item) for item in value]
-    if isinstance(value, _Jinja):
-        return str(value)
-    return queries.escaped(value) if isinstance(value, str) else value
+def _escaped(text: str) -> str:
+    """A text for dbt's YAML, escaped for Jinja unless it is `_Jinja`."""
+    return str(text) if isinstance(text, _Jinja) else queries.escaped(text)

@@ -19,7 +19,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError, SpecError, TargetError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.generalization.values import as_text, key
+from kanon_sql.generalization.values import added_by_key, as_text, key
 from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, QUASI_IDENTIFIER, SENSITIVE, name_hint
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import IN_MEMORY, Source, column_values, opened_source
@@ -443,11 +443,7 @@ def _shown(value: Any) -> str:
 
 
 def _counts(tables: Scratch, stem: str) -> dict[Any, int]:
-    rows = tables.rows("mappings/column_values", column=[stem], tuples=tables["tuples"])
-    counts: dict[Any, int] = {}
-    for value, n in rows:
-        counts[key(value)] = counts.get(key(value), 0) + int(n)
-    return counts
+    return added_by_key(tables.rows("mappings/column_values", column=[stem], tuples=tables["tuples"]))
 
 
 @dataclass(frozen=True)
@@ -494,9 +490,7 @@ class _CommonValues:
     def __call__(self) -> set[Any]:
         if self.unit is None and self.people is None:
             return {value for value, rows in self.counts.items() if rows >= self.k}
-        people: dict[Any, int] = {}
-        for value, n in self.people(self.column) if self.people else self._of_unit():
-            people[key(value)] = people.get(key(value), 0) + int(n)
+        people = added_by_key(self.people(self.column) if self.people else self._of_unit())
         return {value for value, n in people.items() if n >= self.k}
 
     def _of_unit(self) -> Sequence[tuple[Any, ...]]:

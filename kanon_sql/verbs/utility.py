@@ -158,13 +158,7 @@ def _mean(errors: Sequence[float]) -> float:
 
 
 def _association(pair: Association) -> dict[str, Any]:
-    return {
-        "columns": list(pair.columns),
-        "measure": pair.measure,
-        "source": pair.source,
-        "release": pair.release,
-        "error": pair.error,
-    }
+    return {**vars(pair), "columns": list(pair.columns), "error": pair.error}
 
 
 def _learned(model: Learned) -> dict[str, Any]:
