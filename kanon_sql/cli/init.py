@@ -95,11 +95,10 @@ def init(
     written = suggestions.write(target, overwrite=bool(overwrite))
     if as_json:
         print_json(suggestions.to_json())
-        return
-    _show(suggestions)
-    command = shlex.join(["kanon", "anonymize", "--spec", str(written)])
-    out.print(f"\nWritten to {escape(str(written))}. Review and edit it, then run: [bold]{escape(command)}[/bold]")
-    warn(suggestions.notes)
+    else:
+        _show(suggestions)
+        _show_next("anonymize", "--spec", str(written))
+        warn(suggestions.notes)
 
 
 def _init_database(target: Path, interactive: bool, overwrite: bool, as_json: bool, options: dict[str, Any]) -> None:
@@ -117,11 +116,16 @@ def _init_database(target: Path, interactive: bool, overwrite: bool, as_json: bo
     written = suggestions.write(target, overwrite=overwrite)
     if as_json:
         print_json(suggestions.to_json())
-        return
-    _show_database(suggestions)
-    command = shlex.join(["kanon", "database", "release", str(written)])
-    out.print(f"\nWritten to {escape(str(written))}. Review and edit it, then run: [bold]{escape(command)}[/bold]")
-    warn(suggestions.notes)
+    else:
+        _show_database(suggestions)
+        _show_next("database", "release", str(written))
+        warn(suggestions.notes)
+
+
+def _show_next(*command: str) -> None:
+    """Print where the spec is, and the command that runs it: the last word is the file."""
+    shown = escape(shlex.join(["kanon", *command]))
+    out.print(f"\nWritten to {escape(command[-1])}. Review and edit it, then run: [bold]{shown}[/bold]")
 
 
 def _refuse(options: dict[str, Any], why: str) -> None:

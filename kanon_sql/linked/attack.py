@@ -8,13 +8,14 @@ who match, and guesses whose rows they are, and the sensitive values. It finds o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.attack.outcome import interval
 from kanon_sql.engine import Engine
+from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.linked.check import NAMES, Joined, tables_to_join
 from kanon_sql.linked.copies import copied
@@ -114,8 +115,7 @@ def exposed_in_source(engine: Engine, links: Sequence[Link], spec: LinkedSpec, k
     """The exhaustive attack on the tables of the source."""
     with ExitStack() as stack:
         scratch = stack.enter_context(Scratch(engine, "measured"))
-        counting = engine if engine.is_embedded else stack.enter_context(closing(engine.embedded()))
-        here = stack.enter_context(Scratch(counting, "measuring"))
+        here = stack.enter_context(Scratch(stack.enter_context(embedded_for(engine)), "measuring"))
         copies = copied(engine, scratch, spec, links)
         texts = {}
         for link in links:
@@ -146,8 +146,7 @@ def attack_release(
     """
     with ExitStack() as stack:
         scratch = stack.enter_context(Scratch(engine, "attacked"))
-        counting = engine if engine.is_embedded else stack.enter_context(closing(engine.embedded()))
-        here = stack.enter_context(Scratch(counting, "attacking"))
+        here = stack.enter_context(Scratch(stack.enter_context(embedded_for(engine)), "attacking"))
         copies = copied(engine, scratch, spec, links)
         tables = [coded(engine, here, copies[link.name], spec) for link in links]
         names = {link.name: _columns(spec, link) for link in links}

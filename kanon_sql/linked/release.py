@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, written
+from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, InfeasibleError, SpecError, TargetError, VerificationError
 from kanon_sql.generalization.lattice import Lattice, Node
@@ -99,7 +99,7 @@ def release_to(
     into = spec.into
     assert into is not None
     secret = history.secret if history else secret_of(spec)
-    with Scratch(engine, "copies") as scratch, _counting(engine) as counting:
+    with Scratch(engine, "copies") as scratch, embedded_for(engine) as counting:
         observer.stage("Copying the tables")
         copies = copied(engine, scratch, spec, links)
         observer.stage("Counting the rows")
@@ -130,11 +130,6 @@ def release_to(
         warnings = _warnings(engine, spec, copies)
     names = {name: target.name if into.folder else written(engine.lasting(target)) for name, target in targets.items()}
     return LinkedRelease(links, tables, judge, outcome, checked, names, warnings, waiting, compared)
-
-
-def _counting(engine: Engine) -> AbstractContextManager[Engine]:
-    """The engine that tests nodes: an embedded one, where many small queries are cheap."""
-    return nullcontext(engine) if engine.is_embedded else closing(engine.embedded())
 
 
 def _check_strategy(spec: LinkedSpec) -> None:
