@@ -27,9 +27,8 @@ from kanon_sql.spec import (
     SearchStrategy,
     SensitiveModel,
     keys,
-    limit_of,
 )
-from kanon_sql.spec.types import IN_FOLDER
+from kanon_sql.spec.types import IN_FOLDER, float_or_text, number_or_text
 from kanon_sql.verbs.compile_dbt import Mappings
 from kanon_sql.verbs.options import PlaceOptions
 
@@ -141,7 +140,7 @@ def by_column(flag: str, *keys: str) -> Callable[[list[str]], dict[str, dict[str
             values = match[2].split(":", len(keys) - 1)
             if column in columns:
                 raise SpecError(f"{flag}: {column!r} is given twice; keep one of the two")
-            columns[column] = {k: v if k == "value" else _figure(v) for k, v in zip(keys, values, strict=False)}
+            columns[column] = {k: v if k == "value" else float_or_text(v) for k, v in zip(keys, values, strict=False)}
         return columns
 
     return read
@@ -175,7 +174,7 @@ def uniqueness(text: str) -> dict[str, Any]:
     form = "SHARE:fraction=NUMBER[:estimator=NAME]"
     share, values = _keyed("--uniqueness", text, ("fraction", "estimator"), form)
     fraction = {"sampling_fraction": values.pop("fraction")} if "fraction" in values else {}
-    return {"share": _figure(share), **fraction, **values}
+    return {"share": float_or_text(share), **fraction, **values}
 
 
 def _keyed(flag: str, text: str, keys: Sequence[str], form: str) -> tuple[str, dict[str, Any]]:
@@ -186,18 +185,11 @@ def _keyed(flag: str, text: str, keys: Sequence[str], form: str) -> tuple[str, d
         key, equals, value = part.partition("=")
         if not equals or key not in keys or key in values:
             raise SpecError(f"{flag} takes {form}, with every KEY of {', '.join(keys)} at most once; got {text!r}")
-        values[key] = _figure(value)
+        values[key] = float_or_text(value)
     return first, values
 
 
 _OF_COLUMN = re.compile(r"(.+?)=([-+\d.eE]+(?::.+)?)")
-
-
-def _figure(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
 
 
 def with_population(flag: str, *keys: str) -> Callable[[str], dict[str, Any]]:
@@ -211,13 +203,9 @@ def with_population(flag: str, *keys: str) -> Callable[[str], dict[str, Any]]:
         *numbers, population = text.strip().split(":", len(keys))
         if len(numbers) < len(keys) or not population:
             raise SpecError(f"{flag} takes {':'.join(map(str.upper, keys))}:POPULATION; got {text!r}")
-        return {**dict(zip(keys, map(_number, numbers), strict=True)), "population": population}
+        return {**dict(zip(keys, map(number_or_text, numbers), strict=True)), "population": population}
 
     return read
-
-
-def _number(text: str) -> float | str:
-    return int(text) if re.fullmatch(r"[-+]?\d+", text) else _figure(text)
 
 
 def attached(texts: list[str]) -> dict[str, str]:
@@ -338,7 +326,7 @@ FORMS: Mapping[str, OptionForm] = {
         "For example 0.01:fraction=0.1, where fraction is the share of the population that is in the source.",
         uniqueness,
     ),
-    "suppression_limit": OptionForm("For example 0.02 or '20 rows'.", read=limit_of),
+    "suppression_limit": OptionForm("For example 0.02 or '20 rows'.", read=float_or_text),
     "perturb": OptionForm(
         "For example pay=noise:100,visit=swap:0.05,city=pram:0.8; bounds, distributions and matrices need a spec.",
         read=pairs("--perturb", _PERTURBED, "pay=noise:100,city=pram:0.8", perturbation),

@@ -36,7 +36,7 @@ class ListedFile:
     changed: datetime
 
 
-def listed(folder: Path, *endings: str) -> list[ListedFile]:
+def listed_files(folder: Path, *endings: str) -> list[ListedFile]:
     """The files in a folder whose names end so, the latest first."""
     found = []
     try:
@@ -57,7 +57,7 @@ def listed(folder: Path, *endings: str) -> list[ListedFile]:
     return sorted(found, key=lambda file: file.changed, reverse=True)[:MOST_LISTED]
 
 
-def file_in(folder: Path, name: str, *endings: str) -> Path:
+def listed_file(folder: Path, name: str, *endings: str) -> Path:
     """The file with a name in the folder, which must end so; SpecError if it is not listed there."""
     path = folder / plain(name, endings)
     if path.is_symlink() or not path.is_file():

@@ -13,6 +13,7 @@ from kanon_sql.generalization.calendar import NAMED
 from kanon_sql.page.column_values import ColumnValues, shown
 from kanon_sql.page.wording import in_page_words
 from kanon_sql.spec import Known
+from kanon_sql.spec.types import number_or_text
 from kanon_sql.suggestion import steps, suggested
 
 Read = Callable[[str], Any]
@@ -53,18 +54,8 @@ class RecipeKind:
     fields: tuple[FormField, ...] = ()
 
 
-def _number(text: str) -> Any:
-    """A number, or the text itself, which the spec then rejects."""
-    if re.fullmatch(r"[-+]?\d+", text):
-        return int(text)
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
 def _numbers(text: str) -> list[Any]:
-    return [_number(part) for part in re.split(r"[\s,;]+", text.strip()) if part]
+    return [number_or_text(part) for part in re.split(r"[\s,;]+", text.strip()) if part]
 
 
 def _lines(text: str) -> list[list[Any]]:
@@ -77,7 +68,7 @@ def _words(text: str) -> list[str]:
 
 _SEPARATOR = FormField("separator", "Separator", "Detected from the first line by default.")
 _HEADER = FormField("header", "The first line names the columns", shape="tick", read=lambda text: text == "on")
-_WHERE = FormField("top", "One label from here on", "Such as 90; ages above are rare.", "number", read=_number)
+_WHERE = FormField("top", "One label from here on", "Such as 90; ages above are rare.", "number", read=number_or_text)
 
 KINDS: dict[str, RecipeKind] = {
     "ranges": RecipeKind(
@@ -91,9 +82,9 @@ KINDS: dict[str, RecipeKind] = {
                 read=_numbers,
                 needed=True,
             ),
-            FormField("bottom", "One label below", "Empty: none.", "number", read=_number),
+            FormField("bottom", "One label below", "Empty: none.", "number", read=number_or_text),
             _WHERE,
-            FormField("origin", "Count from", "Empty: 0.", "number", read=_number),
+            FormField("origin", "Count from", "Empty: 0.", "number", read=number_or_text),
         ),
     ),
     "edges": RecipeKind(
@@ -139,7 +130,7 @@ KINDS: dict[str, RecipeKind] = {
         "More characters become * on each level, such as 1011*.",
         (
             FormField("redact", "From the", shape="choice", choices=_HALVES, needed=True),
-            FormField("step", "Characters per level", shape="number", read=_number),
+            FormField("step", "Characters per level", shape="number", read=number_or_text),
         ),
     ),
     "prefix": RecipeKind(
@@ -152,7 +143,7 @@ KINDS: dict[str, RecipeKind] = {
                 "Length with leading zeros",
                 "For codes that became numbers, such as 5 for ZIPs.",
                 "number",
-                read=_number,
+                read=number_or_text,
             ),
         ),
     ),

@@ -14,7 +14,7 @@ from typing import Any
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.page.draft import REASONS, Draft
 from kanon_sql.page.explore import checked, without_values
-from kanon_sql.page.folder import DATA, file_in
+from kanon_sql.page.folder import DATA, listed_file
 from kanon_sql.page.names import paths_read, plain
 from kanon_sql.page.saved_work import SavedDraft, SavedWork
 from kanon_sql.page.state import Page, PageResult
@@ -111,7 +111,7 @@ def _check(page: Page, saved: SavedDraft) -> None:
     if not saved.of_table and not is_open:
         if not isinstance(source, str) or Path(source).name != source:
             raise SpecError(f"the saved work reads {source}, which is not in this folder; start the page with it")
-        file_in(page.folder, source, *DATA)
+        listed_file(page.folder, source, *DATA)
     allowed = [page.folder.resolve(), *([page.hierarchies.resolve()] if page.hierarchies else [])]
     opened = {Path(page.folder / str(page.draft.keys.get("source") or "")).resolve()} if page.draft.columns else set()
     read = {key: value for key, value in saved.spec.items() if key != "source" or not saved.of_table}

@@ -27,10 +27,10 @@ def show(request: Request, problem: str = "") -> Response:
     tables, missing = _tables(page)
     texts = texts_of(page.draft.keys)
     content = {
-        "files": folder.listed(page.folder, *folder.DATA),
+        "files": folder.listed_files(page.folder, *folder.DATA),
         "tables": tables,
         "missing": missing,
-        "works": folder.listed(page.output, saved.ENDING),
+        "works": folder.listed_files(page.output, saved.ENDING),
         "texts": texts,
         "delimiters": delimiters(_csv(page), texts, [column.name for column in page.draft.columns]),
         "decimals": DECIMALS,
@@ -76,7 +76,7 @@ def open_data(request: Request, form: FormData) -> Response:
             raise SpecError(f"there is no table {name!r} in the database; choose one from the list")
         open_again(page, name, {}, table=True)
     elif chosen.startswith("file:"):
-        file = folder.file_in(page.folder, chosen.removeprefix("file:"), *folder.DATA)
+        file = folder.listed_file(page.folder, chosen.removeprefix("file:"), *folder.DATA)
         open_again(page, file.name, keys_of(texts, {}))
     else:
         raise SpecError("choose a file or a table first")
@@ -111,7 +111,7 @@ def save(request: Request, form: FormData) -> Response:
 def reopen(request: Request, form: FormData) -> Response:
     """Return to saved work."""
     page: Page = request.app.state.page
-    path = folder.file_in(page.output, str(form.get("work", "")), saved.ENDING)
+    path = folder.listed_file(page.output, str(form.get("work", "")), saved.ENDING)
     restore(page, saved.load(page, path))
     page.saved_name = path.name.removesuffix(saved.ENDING)
     return shown(request, "columns")

@@ -106,7 +106,7 @@ from kanon_sql.spec.recipes import (
 )
 from kanon_sql.spec.schema import schema
 from kanon_sql.spec.session import Limits, Session, names_a_server, names_spark, speakable
-from kanon_sql.spec.suppression_limit import limit_of, limit_text, may_suppress, suppresses
+from kanon_sql.spec.suppression_limit import limit_text, may_suppress, suppresses
 from kanon_sql.spec.yaml_writer import as_yaml, in_flow, read_mapping, read_value
 
 __all__ = [
@@ -197,7 +197,6 @@ __all__ = [
     "in_flow",
     "keys",
     "kind_of_file",
-    "limit_of",
     "limit_text",
     "load",
     "load_linked",

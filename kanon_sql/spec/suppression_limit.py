@@ -58,11 +58,3 @@ def limit_text(limit: float | str) -> str:
     ('2 % of the rows', '20 rows')
     """
     return limit if isinstance(limit, str) else f"{100 * limit:.4g} % of the rows"
-
-
-def limit_of(text: str) -> float | str:
-    """A suppression limit from its text: a number is a fraction."""
-    try:
-        return float(text)
-    except ValueError:
-        return text

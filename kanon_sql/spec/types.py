@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -104,3 +105,20 @@ Manifest: TypeAlias = Annotated[str | dict[str, Any], BeforeValidator(_path_or_m
 IN_FOLDER = AfterValidator(_in_folder)
 LocalPath: TypeAlias = Annotated[Text, BeforeValidator(as_text), IN_FOLDER]
 Source: TypeAlias = Annotated[Text, BeforeValidator(as_text), AfterValidator(_in_folder_if_there)]
+
+
+def number_or_text(text: str) -> int | float | str:
+    """A number from its text; the text itself, which the spec then rejects, if it is none.
+
+    >>> number_or_text("3"), number_or_text("0.5"), number_or_text("many")
+    (3, 0.5, 'many')
+    """
+    return int(text) if re.fullmatch(r"[-+]?\d+", text) else float_or_text(text)
+
+
+def float_or_text(text: str) -> float | str:
+    """The same, for a number with decimals."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
