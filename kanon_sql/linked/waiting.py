@@ -144,13 +144,13 @@ class Chooser:
         query = f"linked_history/occurrences_of_{_OCCURRENCES[size]}"
         moving = here.create("moving", query, **movers)
         touched = here.create("touched", "linked_history/touched", occurrences=moving)
-        counted_ones = touched
+        combinations = touched
         if self._columns:
-            counted_ones = here.create("combinations", "linked_history/combinations", occurrences=moving)
-        if not here.count(counted_ones):
+            combinations = here.create("combinations", "linked_history/combinations", occurrences=moving)
+        if not here.count(combinations):
             return None
         if size:
-            holes = {"facts": chosen, "touched": counted_ones}
+            holes = {"facts": chosen, "touched": combinations}
             candidates = {"facts": here.create("touching", "linked_history/facts_touched", **holes)}
         counted = here.create("counted", query, **candidates)
         rare = here.create("rare", "linked_history/rare", occurrences=counted, touched=touched, k=self._k)
