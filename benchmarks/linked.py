@@ -4,7 +4,8 @@
 search of 300 seconds; `python linked.py growth` varies people, rows and m. `python linked.py flat 20000` compares a
 release of three tables with one of their join. `python linked.py init 100000` suggests the spec of such a database.
 `python linked.py nights 5000 1 10 0.002` releases 5,000 people on ten nights: each night 0.2 % of them arrive, as many
-visits are added, and a third as many people leave.
+visits are added, and a third as many people leave. `python linked.py nights 5000 1 10 0.002 values` keeps the sex as a
+sensitive column with two values, which are compared as well.
 """
 
 from __future__ import annotations
@@ -158,12 +159,20 @@ def night(connection: duckdb.DuckDBPyConnection, people: int, share: float) -> N
             || PRINTF('%02d', CAST(FLOOR(RANDOM() * 50) AS INT)) FROM (FROM fresh UNION ALL FROM fresh)""")
 
 
-def nights(people: int, m: int, number: int, share: float) -> None:
+def with_sensitive(spec: dict[str, Any]) -> dict[str, Any]:
+    """The spec with the sex as a sensitive column."""
+    known = {name: recipe for name, recipe in PATIENTS.items() if name != "sex"}
+    tables = {**spec["tables"], "patients": {"quasi_identifiers": known, "sensitive": ["sex"]}}
+    return {**spec, "tables": tables, "privacy": {**spec["privacy"], "l_diversity": {"patients.sex": 2}}}
+
+
+def nights(people: int, m: int, number: int, share: float, values: bool) -> None:
     """Release a database night after night, and print a line for the last one."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hospital.duckdb"
         hospital(path, people, 2, 4)
         asked = {**spec(path, m, 30), "deferral_limit": 1.0}
+        asked = with_sensitive(asked) if values else asked
         first = run_database(asked).release
         assert first
         changed, started = 0, time.perf_counter()
@@ -204,7 +213,7 @@ if __name__ == "__main__":
     if sys.argv[1] == "init":
         suggestion(int(sys.argv[2]))
     elif sys.argv[1] == "nights":
-        nights(int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]))
+        nights(int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]), "values" in sys.argv)
     elif sys.argv[1] == "flat":
         flat(int(sys.argv[2]))
     elif sys.argv[1] == "growth":
