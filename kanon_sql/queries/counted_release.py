@@ -11,7 +11,7 @@ are counted, and only the kinds are sorted and then repeated.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -22,7 +22,8 @@ from kanon_sql.relation import Relation
 
 _ROWS_AT_A_TIME = 1024  # a row's repetitions per list, which could be as long as the largest class
 PLACE = "kanon_place"  # of a class, in the order of labels
-_SORTED, _N, _BLOCK = "kanon_sorted", "kanon_n", "kanon_block"
+SORTED = "kanon_sorted"
+_N, _BLOCK = "kanon_n", "kanon_block"
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,9 @@ class CountedRelease:
     `rows`: the query of the source's rows, with the codes `keys` of their classes and the kept columns. `shown`: the
     query of the classes, by the same keys, with their labels and place. `keys`: the columns of the frequency set by
     those of the codes. `mask`: whether to release rows without a class masked. `split`: whether a class has only the
-    rows of a tuple from its `first` to its `last`, by their `place`.
+    rows of a tuple from its `first` to its `last`, by their `place`. `places`: the columns of `shown` to sort by.
+    `looked_up`: the expressions of labels that `shown` lacks, by their inner names; `lists`: the relation in which
+    they look up what they show for the places of a sorted row.
     """
 
     source: Relation
@@ -52,6 +55,9 @@ class CountedRelease:
     mask: bool = False
     shuffle_seed: int | None = None
     split: bool = False
+    places: tuple[str, ...] = (PLACE,)
+    looked_up: Mapping[str, exp.Expr] = field(default_factory=dict)
+    lists: str = ""
 
     @property
     def masks(self) -> bool:
@@ -69,14 +75,18 @@ class CountedRelease:
 
     def _select(self, query: exp.Select, rows: exp.Select, dialect: str) -> exp.Select:
         joined = self._joined(rows, self.shown.subquery("k"))
-        query = query.select(*self._all_shown()).from_(joined.subquery(_SORTED))
+        query = query.select(*self._all_shown()).from_(joined.subquery(SORTED))
         order = self._order(dialect)  # in the last step, because Spark loses the order of earlier ones
         return query.order_by(*order) if order else query
 
     def from_counted(self, query: exp.Select, relation: str, dialect: str) -> exp.Select:
         """Complete a query with the rows of one of its own relations, for a view."""
         rows = exp.select(*map(t.column, [*self.keys, *(shown.inner for shown in self.kept)])).from_(relation)
-        return self._select(query, rows, dialect)
+        if not self.lists:
+            return self._select(query, rows, dialect)
+        in_order = self._sorted(self._joined(rows, self.shown.subquery("k")).subquery(SORTED))
+        query = query.select(*self._all_shown()).from_(in_order.subquery(SORTED))
+        return query.join(exp.to_table(self.lists), join_type="CROSS")
 
     def shown_sql(self) -> str:
         """The query of the classes with their labels and place."""
@@ -113,29 +123,31 @@ class CountedRelease:
 
     def rows_sql(self, classes: Relation, texts: Collection[str]) -> str:
         """The release of the rows of the source, one by one; `texts`: see `repeated_sql`."""
-        rows = self._sorted(self._joined(self.rows, t.table(classes, "k")).subquery(_SORTED))
-        return self._released(rows.subquery(_SORTED), texts)
+        rows = self._sorted(self._joined(self.rows, t.table(classes, "k")).subquery(SORTED))
+        return self._released(rows.subquery(SORTED), texts)
 
     def repeated_sql(self, kinds: Relation, texts: Collection[str]) -> str:
         """The release of counted kinds of rows; `texts`: the columns that are ENUMs and to be written as text."""
-        rows: exp.Expr = self._sorted(t.table(kinds, _SORTED)).subquery("kinds")
+        rows: exp.Expr = self._sorted(t.table(kinds, SORTED)).subquery("kinds")
         n, block = exp.column(_N), exp.column(_BLOCK)
         blocks = exp.IntDiv(this=exp.paren(n + (_ROWS_AT_A_TIME - 1)), expression=t.literal(_ROWS_AT_A_TIME))
         rows = exp.select("*", exp.alias_(_repeated(blocks), _BLOCK)).from_(rows).subquery("blocks")
         rest = exp.func("LEAST", t.literal(_ROWS_AT_A_TIME), n - block * _ROWS_AT_A_TIME)
-        rows = exp.select("*", exp.alias_(_repeated(rest), "kanon_row")).from_(rows).subquery(_SORTED)
+        rows = exp.select("*", exp.alias_(_repeated(rest), "kanon_row")).from_(rows).subquery(SORTED)
         return self._released(rows, texts)
 
     def _joined(self, rows: exp.Select, classes: exp.Expr, more: Sequence[str] = ()) -> exp.Select:
         """Rows with the labels and the place of their class: NULL for a row without a class."""
         columns: list[exp.Expr] = [
-            exp.alias_(self._opened(shown), shown.inner) for shown in self.columns if shown.inner
+            exp.alias_(self._opened(shown), shown.inner)
+            for shown in self.columns
+            if shown.inner and shown.inner not in self.looked_up
         ]
         columns += [t.column(name, "r") for name in more]
         query = exp.select(*(columns or [exp.Literal.number(1)])).from_(rows.subquery("r"))
         if not self.keys:
             return query
-        query = query.select(t.column(PLACE, "k"))
+        query = query.select(*(t.column(place, "k") for place in self.places))
         equal: list[exp.Expr] = [exp.EQ(this=t.column(key, "k"), expression=t.column(key, "r")) for key in self.keys]
         if self.split:
             number, ends = t.column("place", "r"), [t.column(name, "k") for name in ("first", "last")]
@@ -152,8 +164,8 @@ class CountedRelease:
             cells = [(self._shown(shown, shown.of.recoded), shown.of) for shown in self.columns]
             order = release_order(cells, self.shuffle_seed)
             return [key for key in order if not isinstance(key, exp.Literal)]
-        places = [(t.column(PLACE, _SORTED), True)] if self.keys else []
-        kept = [(t.column(shown.inner, _SORTED), shown.of) for shown in self.kept]
+        places = [(t.column(place, SORTED), True) for place in self.places if self.keys]
+        kept = [(t.column(shown.inner, SORTED), shown.of) for shown in self.kept]
         by_value = ordered([*places, *((cell, column.sortable) for cell, column in kept)], [], None)
         return [*by_value, *by_looks([(cell, column.kind) for cell, column in kept if not column.plain], dialect)]
 
@@ -172,11 +184,13 @@ class CountedRelease:
         """The expression of a released cell."""
         if not column.inner:
             return t.literal(column.of.constant)
-        shown: exp.Expr = t.column(column.inner, _SORTED)
+        if column.inner in self.looked_up:
+            return self.looked_up[column.inner]
+        shown: exp.Expr = t.column(column.inner, SORTED)
         shown = exp.cast(shown, "TEXT") if as_text else shown
         if not (self.masks and column.of.recoded and column.of.unmapped):
             return shown
-        return exp.Case().when(t.is_null(t.column(PLACE, _SORTED)), t.literal(column.of.unmapped)).else_(shown)
+        return exp.Case().when(t.is_null(t.column(PLACE, SORTED)), t.literal(column.of.unmapped)).else_(shown)
 
 
 def with_place(classes: exp.Select, labels: Sequence[exp.Expr], texts_in: str | None = None) -> exp.Select:

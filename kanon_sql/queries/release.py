@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
-from kanon_sql.queries.counted_release import PLACE, CountedRelease, ShownColumn, with_place
+from kanon_sql.queries.counted_release import PLACE, SORTED, CountedRelease, ShownColumn, with_place
 from kanon_sql.queries.reference import reference_tree
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery
 from kanon_sql.queries.row_order import concatenated
@@ -47,6 +47,7 @@ class FullDomainQuery(ReleaseQuery):
 
 
 RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
+_LABELS, _LISTS = "kanon_labels_", "kanon_lists"
 
 
 def _view(release: FullDomainQuery, dialect: str) -> exp.Expr:
@@ -59,7 +60,54 @@ def _view(release: FullDomainQuery, dialect: str) -> exp.Expr:
     query = with_safe_classes(
         query, [t.column(key) for key in counted.keys], RECODED, release.safe, dialect, counted_in
     )
+    labelled = [(i, cell) for i, cell in _keyed(release) if cell.mapping]
+    if dialect == "duckdb" and labelled and release.shuffle_seed is None:
+        query = _with_lists(query, labelled)
+        counted = _looking_up(counted, _keyed(release), labelled)
     return counted.from_counted(query, RECODED, dialect)
+
+
+def _with_lists(query: exp.Select, labelled: _Columns) -> exp.Select:
+    """A query with the labels of every column by their codes, and in a list by their places."""
+    lists = []
+    for i, cell in labelled:
+        query = query.with_(f"{_LABELS}{i}", as_=_labels(cell, True, "duckdb"))
+        shown = exp.alias_(exp.Min(this=t.column("shown", "l")), "shown")  # equal ones have one place
+        by_place = exp.select(shown, t.column(PLACE, "l")).from_(exp.to_table(f"{_LABELS}{i}").as_("l"))
+        by_place = by_place.group_by(t.column(PLACE, "l"))
+        in_order = exp.Order(this=t.column("shown", "p"), expressions=[exp.Ordered(this=t.column(PLACE, "p"))])
+        in_list = exp.select(exp.ArrayAgg(this=in_order)).from_(by_place.subquery("p"))
+        lists.append(exp.alias_(in_list.subquery(), f"s{i}"))
+    return query.with_(_LISTS, as_=exp.select(*lists), materialized=True)
+
+
+def _looking_up(counted: CountedRelease, keyed: _Columns, labelled: _Columns) -> CountedRelease:
+    """The release with a number of places for every class, and with labels that are looked up in a sorted row.
+
+    In DuckDB it costs most to sort rows together with their labels, and joins do not keep an order:
+
+        SELECT s0[MOD(q0, 600) // 100 + 1] AS age, s1[MOD(q0, 100) // 1 + 1] AS zip, o2 AS disease
+        FROM (SELECT q0, o2 FROM … ORDER BY q0, o2) AS kanon_sorted CROSS JOIN kanon_lists
+    """
+    digits, codes = _digits(labelled[::-1], "q"), _digits(keyed)
+    numbers: dict[str, exp.Expr] = {}
+    looked_up: dict[str, exp.Expr] = {}
+    classes = exp.select(*(t.column(key, "q") for key in counted.keys)).from_(exp.to_table(CLASSES).as_("q"))
+    for i, _ in labelled:
+        digit = digits[i]
+        part = digit.of_place(t.column(PLACE, f"m{i}"))
+        before = numbers.get(digit.number)
+        numbers[digit.number] = exp.Add(this=before, expression=part) if before else part
+        place = exp.Add(this=digit.in_number(t.column(digit.number, SORTED)), expression=t.literal(1))
+        looked_up[f"s{i}"] = exp.Anonymous(this="LIST_EXTRACT", expressions=[t.column(f"s{i}", _LISTS), place])
+        of_class = codes[i].of_number(t.column(codes[i].number, "q"))
+        same = exp.EQ(this=codes[i].of_code(t.column("code", f"m{i}")), expression=of_class)
+        labels = exp.to_table(f"{_LABELS}{i}").as_(f"m{i}")
+        classes = classes.join(labels, on=same, join_type="LEFT", copy=False)
+    classes = classes.select(*(exp.alias_(number, name) for name, number in numbers.items()))
+    classes = in_pieces(classes, [f"m{i}" for i, _ in labelled])
+    places = tuple(reversed([*dict.fromkeys(digit.number for digit in digits.values())]))
+    return replace(counted, shown=classes, places=places, looked_up=looked_up, lists=_LISTS)
 
 
 @dataclass(frozen=True)
@@ -72,16 +120,27 @@ class _Digit:
 
     def of_code(self, code: exp.Expr) -> exp.Expr:
         """The digit of a code, times its weight."""
-        digit = exp.paren(exp.Add(this=exp.cast(code, "BIGINT"), expression=t.literal(1)))
-        return exp.Mul(this=digit, expression=t.literal(self.weight))
+        return self._weighted(exp.Add(this=exp.cast(code, "BIGINT"), expression=t.literal(1)))
+
+    def of_place(self, place: exp.Expr) -> exp.Expr:
+        """The digit of a place, times its weight; places begin at 1."""
+        return self._weighted(exp.Sub(this=exp.cast(place, "BIGINT"), expression=t.literal(1)))
+
+    def _weighted(self, digit: exp.Expr) -> exp.Expr:
+        return exp.Mul(this=exp.paren(digit), expression=t.literal(self.weight))
 
     def of_number(self, number: exp.Expr) -> exp.Expr:
         """The digit in a number, times its weight."""
         upper = exp.Mod(this=number, expression=t.literal(self.weight * self.base))
         return exp.Sub(this=upper, expression=exp.Mod(this=number.copy(), expression=t.literal(self.weight)))
 
+    def in_number(self, number: exp.Expr) -> exp.Expr:
+        """The digit in a number."""
+        upper = exp.Mod(this=number, expression=t.literal(self.weight * self.base))
+        return exp.IntDiv(this=upper, expression=t.literal(self.weight))
 
-def _digits(keyed: _Columns) -> dict[int, _Digit]:
+
+def _digits(keyed: _Columns, letter: str = "p") -> dict[int, _Digit]:
     """The codes of columns as digits of as few numbers as possible: PostgreSQL sorts all rows to join several keys.
 
     >>> for digit in _digits([(i, ReleaseColumn("", codes=2**30 - 1)) for i in range(3)]).values():
@@ -96,7 +155,7 @@ def _digits(keyed: _Columns) -> dict[int, _Digit]:
         base = cell.codes + 1
         if weight * base > _LARGEST:
             number, weight = number + 1, 1
-        digits[i] = _Digit(f"p{number}", weight, base)
+        digits[i] = _Digit(f"{letter}{number}", weight, base)
         weight *= base
     return digits
 
@@ -184,7 +243,8 @@ def _labels(cell: ReleaseColumn, of_view: bool, dialect: str) -> exp.Select:
     others = dict([cell.null] if cell.null else [])
     if of_view:
         others = {UNMAPPED_CODE: cell.unmapped, **others}
-        labels = labels.where(exp.not_(code.copy().isin(*others)))
+        ours = exp.Between(this=code.copy(), low=t.literal(0), high=t.literal(cell.codes - 1))
+        labels = labels.where(exp.not_(code.copy().isin(*others)), ours)
     for of_code in others.items():
         other = (exp.alias_(t.literal(value), name) for value, name in zip(of_code, ("code", "shown"), strict=True))
         labels = exp.union(labels, exp.select(*other))
