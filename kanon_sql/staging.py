@@ -390,3 +390,11 @@ def write_file(path: Path, content: str | bytes, overwrite: bool, private: bool 
     with Staging() as staging:
         staging.write(path, content, overwrite, private)
         staging.place()
+
+
+def make_folder(folder: Path, another: str = "place", mode: int = 0o777) -> None:
+    """Create a folder and those above it, if they are missing; TargetError names what to choose another of."""
+    try:
+        folder.mkdir(mode, parents=True, exist_ok=True)
+    except OSError as error:
+        raise TargetError(f"the folder {folder} cannot be created: {error.strerror}; name another {another}") from None

@@ -16,7 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
-from kanon_sql.generalization.values import Label, Value, as_text, key, read
+from kanon_sql.generalization.values import Label, Value, as_text, key, label_of, read
 
 Covers = Callable[[Value], bool]
 _BRACKETS = re.compile(r"(?P<opens>[\[(])\s*(?P<low>[^,]+?)\s*,\s*(?P<high>[^,]+?)\s*(?P<closes>[\])])")
@@ -45,7 +45,7 @@ def covered(
     ({'[20, 30)': [0], '*': [0, 1], '4?': [0, 1]}, ['4?'])
     """
     leaves = _under(hierarchy, values) if hierarchy else {}
-    domain = _ValueIndex(values, (*map(_text, values), *(texts or ())))
+    domain = _ValueIndex(values, (*map(label_of, values), *(texts or ())))
     whole = domain.by_text.keys() | others
     found: dict[Label, list[int]] = {}
     unread: list[str] = []
@@ -73,7 +73,7 @@ def reading(label: Label, kind: str, texts: Collection[Label] = ()) -> Covers | 
     if STAR in label:
         return _hidden(label)
     if label in texts:
-        return lambda value: _text(value) == label
+        return lambda value: label_of(value) == label
     return next((covers for read_as in _READINGS if (covers := read_as(label, kind))), None)
 
 
@@ -126,18 +126,14 @@ class _ValueIndex:
         return [value for value, _ in pairs], [place for _, place in pairs]
 
 
-def _text(value: Value) -> Label:
-    return None if value is None else as_text(value)
-
-
 def _under(hierarchy: Hierarchy, values: Sequence[Value]) -> dict[Label, set[Value]]:
     """The leaves under every label of a hierarchy, on any level."""
     leaves: dict[Label, set[Value]] = {}
     for level in range(hierarchy.height + 1):
         rows = zip((*hierarchy.values, *hierarchy.starred), hierarchy.labels(level), strict=True)
         for value, label in rows:
-            leaves.setdefault(_text(label), set()).add(key(value))
-    for top in (STAR, _text(hierarchy.labels(hierarchy.height)[0]) if hierarchy.values else STAR):
+            leaves.setdefault(label_of(label), set()).add(key(value))
+    for top in (STAR, label_of(hierarchy.labels(hierarchy.height)[0]) if hierarchy.values else STAR):
         leaves.setdefault(top, set()).update(map(key, values))
     return leaves
 
@@ -210,7 +206,7 @@ def _set(label: str, _: str) -> Covers | None:
     if not (label.startswith("{") and label.endswith("}")):
         return None
     members = {member.strip() for member in label[1:-1].split(",")}
-    return lambda value: _text(value) in members
+    return lambda value: label_of(value) in members
 
 
 def _calendar(label: str, kind: str) -> Covers | None:
@@ -242,7 +238,7 @@ def _hidden(label: str) -> Covers:
     mask = tuple(letter == STAR for letter in label)
 
     def covers(value: Value) -> bool:
-        text = _text(value)
+        text = label_of(value)
         return label == STAR or (text is not None and len(text) == len(label) and _hide(text, mask) == label)
 
     return covers

@@ -29,7 +29,7 @@ from kanon_sql.cli.output import (
 )
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle_labelled
-from kanon_sql.report.numbers import count
+from kanon_sql.report.numbers import count, level_text
 from kanon_sql.report.words import waiting_sentence
 from kanon_sql.verbs.anonymize import anonymize as run
 from kanon_sql.verbs.options import AnonymizeOptions
@@ -179,7 +179,7 @@ def _damage_table(manifest: dict[str, Any]) -> Table:
         cells = [escape(damage["column"])]
         if shown:
             cells.append(escape(shown[damage["column"]]))
-        cells.append(f"{_level(damage['level'])} of {damage['height']}")
+        cells.append(f"{level_text(damage['level'])} of {damage['height']}")
         if weighted:
             cells.append(f"{damage['weight']:.3g}")
         cells += [
@@ -191,10 +191,6 @@ def _damage_table(manifest: dict[str, Any]) -> Table:
             cells.append(_share(damage["squared_error"]))
         table.add_row(*cells)
     return table
-
-
-def _level(level: float) -> str:
-    return str(level) if isinstance(level, int) else f"{level:.2f}"
 
 
 def _share(value: float | None) -> str:

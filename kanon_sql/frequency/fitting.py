@@ -121,7 +121,7 @@ def hierarchy_source(attribute: AttributeSpec, column: Column, spec: Spec, engin
         case TaxonomyRecipe() as taxonomy:
             pairs = _pairs(taxonomy, name)
             build = partial(_taxonomy, pairs, column, taxonomy.taxonomy)
-            return HierarchySource(build, _digest(pairs), rows=len(pairs), first=lambda n: _digest(pairs[:n]))
+            return HierarchySource(build, digest_of(pairs), rows=len(pairs), first=lambda n: digest_of(pairs[:n]))
         case RangesRecipe() as ranges:
             return _built(
                 ranges, partial(_ranges, ranges, name), lambda level: _range_rule(ranges, level), len(ranges.ranges)
@@ -208,10 +208,11 @@ def _range_rule(recipe: RangesRecipe, level: int) -> Rule | None:
 
 def _built(recipe: BaseModel, build: Build, rule: Rules = _no_rule, ruled: int | None = None) -> HierarchySource:
     of_level = lambda level: rule(level) if level else Itself()  # noqa: E731
-    return HierarchySource(build, _digest(recipe.model_dump(mode="json")), rule=of_level, ruled=ruled)
+    return HierarchySource(build, digest_of(recipe.model_dump(mode="json")), rule=of_level, ruled=ruled)
 
 
-def _digest(content: object) -> str:
+def digest_of(content: object) -> str:
+    """The SHA-256 of a content that JSON can express."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 

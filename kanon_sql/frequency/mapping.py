@@ -21,7 +21,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.generalization.values import as_text, key, keys, read_or_text
+from kanon_sql.generalization.values import key, keys, label_of, read_or_text
 from kanon_sql.queries import Coded, Hole, Relation
 
 _QUICKLY_READ: dict[str, Callable[[str], Any]] = {"DATE": date.fromisoformat, "TIMESTAMP": datetime.fromisoformat}
@@ -228,4 +228,4 @@ def mapping_columns(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[st
 
 
 def _texts(values: Sequence[Any]) -> list[str | None]:
-    return [None if value is None else as_text(value) for value in values]
+    return [label_of(value) for value in values]

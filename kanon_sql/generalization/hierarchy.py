@@ -23,7 +23,7 @@ from operator import eq
 from typing import Any, Literal, NamedTuple
 
 from kanon_sql.errors import HierarchyError
-from kanon_sql.generalization.values import Label, Value, as_text, key, keys, ordered, printed, read, read_all
+from kanon_sql.generalization.values import Label, Value, as_text, key, keys, label_of, ordered, printed, read, read_all
 
 STAR = "*"
 
@@ -108,7 +108,7 @@ class Hierarchy:
             lowest = [higher] * len(coarse.labels)
             for code, child in child_of.items():
                 same_leaves = coarse.leaves[code] == fine.leaves[child]
-                if same_leaves and _same_label(fine.labels[child], coarse.labels[code]):
+                if same_leaves and coarse.labels[code] == label_of(fine.labels[child]):
                     lowest[code] = lowest_below[child]
         found: dict[int, set[int]] = {}
         for own, code in zip(self.codes(0)[:count], self.codes(level)[:count], strict=True):
@@ -220,10 +220,6 @@ class Hierarchy:
         if self.starred:
             leaves = (*leaves[: codes[-1]], self.leaf_count, *leaves[codes[-1] + 1 :])
         return Level(codes, tuple(map(label_of.__getitem__, different)), leaves)
-
-
-def _same_label(value: Value, label: Value) -> bool:
-    return bool(label == (None if value is None else as_text(value)))
 
 
 def from_rows(rows: Sequence[Sequence[str]], name: str) -> Hierarchy:

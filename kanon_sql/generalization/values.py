@@ -86,6 +86,11 @@ def read_or_text(text: str | None, kind: str) -> Value:
         return text
 
 
+def label_of(value: Value) -> Label:
+    """A value as the label of itself: its text, or None."""
+    return None if value is None else as_text(value)
+
+
 def key(value: Value) -> Value:
     """A key that equal values share; NaN is equal to NaN.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil
 
+from kanon_sql.page.column_values import cut
 from kanon_sql.page.histograms import Bar
 from kanon_sql.report.numbers import figure
 from kanon_sql.report.svg import Element, element, picture, text_width
@@ -33,14 +34,14 @@ def _lines_of_labels(bars: Sequence[Bar], k: int) -> tuple[list[Element], float]
     """A line per label: the label, a bar, and its rows."""
     most = max((bar.rows for bar in bars), default=1) or 1
     parts: list[Element] = []
-    longest = max(text_width(_cut(bar.label, _MOST_LETTERS), 10) for bar in bars)
+    longest = max(text_width(cut(bar.label, _MOST_LETTERS), 10) for bar in bars)
     start = min(max(longest + 8, _LEAST_LABEL), _MOST_LABEL)
     wide = _WIDE - start - _NUMBER
     for place, bar in enumerate(bars):
         y = place * _LINE
         safe = wide * (bar.rows - bar.at_risk(k)) / most
         risky = wide * bar.at_risk(k) / most
-        parts.append(label(_cut(bar.label, _MOST_LETTERS), 0, y + 12))
+        parts.append(label(cut(bar.label, _MOST_LETTERS), 0, y + 12))
         if safe:
             parts.append(element("rect", x=start, y=y + 2, width=max(safe, 0.5), height=_LINE - 5, class_="r"))
         if risky:
@@ -64,13 +65,13 @@ def _columns_of_labels(bars: Sequence[Bar], k: int) -> tuple[list[Element], floa
         parts += _bar("r", x, _TOP + _HIGH - low - high, step - gap, high)
     parts.append(element("line", x1=0, y1=_TOP + _HIGH, x2=_WIDE, y2=_TOP + _HIGH, class_="g"))
     parts.append(label(f"{most:,} rows", 0, 9))
-    longest = max(text_width(_cut(_first(bar), 12), 10) for bar in bars)
+    longest = max(text_width(cut(_first(bar), 12), 10) for bar in bars)
     every = max(1, ceil((longest + 8) / step))
     for place in range(0, len(bars), every):
         x = place * step
-        if _first(bars[place]) and x + text_width(_cut(_first(bars[place]), 12), 10) <= _WIDE - 2:
+        if _first(bars[place]) and x + text_width(cut(_first(bars[place]), 12), 10) <= _WIDE - 2:
             parts.append(element("line", x1=x + 0.5, y1=_TOP + _HIGH, x2=x + 0.5, y2=_TOP + _HIGH + 4, class_="g"))
-            parts.append(label(_cut(_first(bars[place]), 12), x, _TOP + _HIGH + 14))
+            parts.append(label(cut(_first(bars[place]), 12), x, _TOP + _HIGH + 14))
     return parts, _TOP + _HIGH + 18
 
 
@@ -82,10 +83,6 @@ def _first(bar: Bar) -> str:
 def label(content: str, x: float, y: float, size: float = 10, **attributes: object) -> Element:
     """A text in the colour of the page's notes."""
     return svg_text(content, x, y, size, class_="t", **attributes)
-
-
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def way(name: str, points: Sequence[Point], compared: Sequence[Point] = ()) -> str:

@@ -177,3 +177,8 @@ def shown(value: Any) -> str:
     """A value as text for display; blank text is shown in quotes."""
     text = "no value" if value is None else as_text(value)
     return text if text.strip() else repr(text)
+
+
+def cut(text: str, most: int) -> str:
+    """A text, cut off after so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

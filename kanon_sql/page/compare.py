@@ -20,7 +20,7 @@ from kanon_sql.page.histograms import DraftCounts
 from kanon_sql.page.release import start_measuring
 from kanon_sql.page.risk import run_at
 from kanon_sql.page.state import PATIENCE, Page, PageResult
-from kanon_sql.page.web import changing, rendered, shown
+from kanon_sql.page.web import changing, rendered, shown, stopping
 from kanon_sql.report import words
 from kanon_sql.report.numbers import figure, models
 from kanon_sql.report.words import listed
@@ -476,13 +476,6 @@ def pick(request: Request, form: FormData) -> Response:
 
 
 @changing(show)
-def stop(request: Request, form: FormData) -> Response:
-    """Stop the running work."""
-    request.app.state.page.stop(keep=form.get("how") != "end")
-    return _back(request)
-
-
-@changing(show)
 def bring_back(request: Request, _: FormData) -> Response:
     """Make a result's draft the draft."""
     page: Page = request.app.state.page
@@ -497,7 +490,7 @@ ROUTES = [
     Route("/compare/{number:int}/name", rename, methods=["POST"]),
     Route("/compare/{number:int}/remove", remove, methods=["POST"]),
     Route("/compare/ask", ask, methods=["POST"]),
-    Route("/compare/stop", stop, methods=["POST"]),
+    Route("/compare/stop", stopping(show, _back), methods=["POST"]),
     Route("/compare/{number:int}/measure", measure, methods=["POST"]),
     Route("/compare/{number:int}/pick", pick, methods=["POST"]),
     Route("/compare/{number:int}/draft", bring_back, methods=["POST"]),

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from kanon_sql.errors import KanonError
 from kanon_sql.generalization.values import key
 from kanon_sql.hints import DROPPED, IDENTIFIER, QUASI_IDENTIFIER
+from kanon_sql.page.column_values import cut
 from kanon_sql.page.column_values import shown as shown_value
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.state import PATIENCE, Page, PageResult
@@ -112,7 +113,7 @@ def _after(page: Page, result: PageResult, summary: SourceSummary, k: int) -> Ro
         for name, role in columns:
             value = row.get(name)
             if role == QUASI_IDENTIFIER and node.get(name):
-                cells.append(Cell(_cut(shown_value(labels[name].get(key(value)))), "label"))
+                cells.append(Cell(cut(shown_value(labels[name].get(key(value))), _LONGEST), "label"))
             else:
                 cells.append(_limited(summary, name, value, k))
         rows.append(cells)
@@ -143,13 +144,9 @@ def _released(result: PageResult, summary: SourceSummary, k: int) -> Rows:
             is_free = role == QUASI_IDENTIFIER or name not in summary.columns
             common = is_free or k <= 1 or text is None or text in summary.columns[name].common(k)
             how = "label" if role == QUASI_IDENTIFIER else ""
-            cells.append(Cell(_cut(shown_value(text)), how) if common else Cell("rare value", "rare"))
+            cells.append(Cell(cut(shown_value(text), _LONGEST), how) if common else Cell("rare value", "rare"))
         rows.append(cells)
     return Rows(columns, rows)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 ROUTES = [Route("/data", show)]

@@ -20,7 +20,7 @@ from kanon_sql.page import decision
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.names import FORMS, RELEASES, SPECS, file_in, plain
 from kanon_sql.page.state import Page, PageResult
-from kanon_sql.page.web import changing, rendered, shown
+from kanon_sql.page.web import changing, rendered, shown, stopping
 from kanon_sql.queries import DIALECTS
 from kanon_sql.release.publish import check_file
 from kanon_sql.report import words
@@ -270,14 +270,6 @@ def _report(candidate: Candidate, report: str, replaced: list[Any]) -> dict[str,
 
 
 @changing(show)
-def stop(request: Request, form: FormData) -> Response:
-    """Stop the running work, with the best result so far or without one."""
-    page: Page = request.app.state.page
-    page.stop(keep=form.get("how") != "end")
-    return _back(request)
-
-
-@changing(show)
 def write_spec(request: Request, form: FormData) -> Response:
     """Write the spec file, readable only for its owner."""
     candidate = _candidate(request, str(form.get("of", "")))
@@ -390,7 +382,7 @@ ROUTES = [
     Route("/release/decision", decide, methods=["POST"]),
     Route("/release/measure", measure, methods=["POST"]),
     Route("/release/write", write, methods=["POST"]),
-    Route("/release/stop", stop, methods=["POST"]),
+    Route("/release/stop", stopping(show, _back), methods=["POST"]),
     Route("/release/spec", download),
     Route("/release/spec", write_spec, methods=["POST"]),
     Route("/release/statement", statement, methods=["POST"]),

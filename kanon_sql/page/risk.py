@@ -16,7 +16,7 @@ from kanon_sql.page.charts import histogram
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.histograms import DraftCounts, NodeHistograms
 from kanon_sql.page.state import PATIENCE, Page
-from kanon_sql.page.web import changing, rendered, shown, shows_rare, whole
+from kanon_sql.page.web import changing, rendered, shown, shows_rare, stopping, whole
 from kanon_sql.recode import RECODERS
 from kanon_sql.spec import may_suppress
 
@@ -129,16 +129,9 @@ def run_at(page: Page, draft: Draft, levels: dict[str, int]) -> None:
     page.run(f"levels {named}, k = {draft.k}", {"spec": {**spec, "node": levels}}, draft)
 
 
-@changing(show)
-def stop(request: Request, form: FormData) -> Response:
-    """Stop the run of the chosen levels."""
-    request.app.state.page.stop(keep=form.get("how") != "end")
-    return _back(request)
-
-
 ROUTES = [
     Route("/risk", show),
     Route("/risk", move, methods=["POST"]),
     Route("/risk/release", release, methods=["POST"]),
-    Route("/risk/stop", stop, methods=["POST"]),
+    Route("/risk/stop", stopping(show, _back), methods=["POST"]),
 ]

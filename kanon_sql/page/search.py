@@ -14,7 +14,7 @@ from starlette.routing import Route
 from kanon_sql.errors import SpecError
 from kanon_sql.loss import METRICS
 from kanon_sql.page.draft import Draft
-from kanon_sql.page.web import changing, number, rendered, shown
+from kanon_sql.page.web import changing, number, rendered, shown, stopping
 from kanon_sql.recode import RECODERS
 from kanon_sql.report import words
 from kanon_sql.spec import LocalStrategy, SearchStrategy
@@ -160,13 +160,6 @@ def run(request: Request, _: FormData) -> Response:
 
 
 @changing(show)
-def stop(request: Request, form: FormData) -> Response:
-    """Stop the search, with the best result so far or without one."""
-    request.app.state.page.stop(keep=form.get("how") != "end")
-    return shown(request, "search")
-
-
-@changing(show)
 def levels(request: Request, _: FormData) -> Response:
     """Show the risk at the levels that a search has found."""
     page = request.app.state.page
@@ -183,5 +176,5 @@ ROUTES = [
     Route("/search", choose, methods=["POST"]),
     Route("/search/run", run, methods=["POST"]),
     Route("/search/levels/{number:int}", levels, methods=["POST"]),
-    Route("/search/stop", stop, methods=["POST"]),
+    Route("/search/stop", stopping(show, lambda request: shown(request, "search")), methods=["POST"]),
 ]

@@ -16,7 +16,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError
-from kanon_sql.page.column_values import places, shown
+from kanon_sql.page.column_values import cut, places, shown
 from kanon_sql.page.draft import Draft
 from kanon_sql.plan.source import Source, opened
 from kanon_sql.relation import Relation
@@ -365,4 +365,4 @@ def _period(low: int, high: int) -> str:
 
 def _cut(text: str) -> str:
     text = " ".join(text.split()) or text
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return cut(text, _LONGEST)

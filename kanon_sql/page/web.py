@@ -127,6 +127,17 @@ def changing(show: Show) -> Callable[[Change], Callable[[Request], Any]]:
     return decorate
 
 
+def stopping(show: Show, back: Callable[[Request], Response]) -> Callable[[Request], Any]:
+    """The endpoint that stops the running work, with the best result so far or without one."""
+
+    @changing(show)
+    def stop(request: Request, form: FormData) -> Response:
+        request.app.state.page.stop(keep=form.get("how") != "end")
+        return back(request)
+
+    return stop
+
+
 def whole(form: FormData, name: str, least: int, most: int | None = None) -> int | None:
     """A whole number in a form; None if the field is empty or not a number, so that the old number stays."""
     text = str(form.get(name, "")).strip()

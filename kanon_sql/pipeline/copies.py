@@ -6,8 +6,6 @@ its checksum, which the manifests of later runs contain, so that a lost or chang
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Mapping, Sequence
@@ -22,6 +20,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, KanonError, TargetError
+from kanon_sql.frequency.fitting import digest_of
 from kanon_sql.queries import Relation
 from kanon_sql.release import tables
 from kanon_sql.release.pieces import PEOPLE, companion, private_file
@@ -274,12 +273,8 @@ def classes_of(
     `hierarchies`: their checksums. `types`: of the quasi-identifiers. `kept`: the identifier of an earlier release, if
     its node was kept although hierarchies may have grown since.
     """
-    labels = kept.partition("-")[2] if kept else _digest([node, hierarchies])
-    return f"{_digest(types)}-{labels}"
-
-
-def _digest(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+    labels = kept.partition("-")[2] if kept else digest_of([node, hierarchies])[:16]
+    return f"{digest_of(types)[:16]}-{labels}"
 
 
 def _identified(manifest: Mapping[str, Any], before: Mapping[str, Any] | None, spec: ReleaseSpec) -> dict[str, str]:

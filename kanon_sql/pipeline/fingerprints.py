@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import files
-from kanon_sql.frequency.fitting import hierarchy_sources
+from kanon_sql.frequency.fitting import digest_of, hierarchy_sources
 from kanon_sql.plan.population import opened_population
 from kanon_sql.plan.privacy_models import models_of
 from kanon_sql.plan.source import Source
@@ -62,7 +60,7 @@ def of_source(source: Source, spec: ReleaseSpec) -> str:
     Of a dropped column only name and type count, because its values do not affect the release.
     """
     if source.files:
-        return _digest([[path.name, sha256(path)] for path in sorted(source.files)])
+        return digest_of([[path.name, sha256(path)] for path in sorted(source.files)])
     dropped = {*spec.identifiers} - {*spec.hidden}
     used = [column.name for column in source.table.columns if column.name not in dropped]
     if spec.keep != EVERY:
@@ -74,7 +72,7 @@ def of_table(engine: Engine, table: Table, columns: Sequence[str] | None = None)
     """The checksum of a table: of the names and types of its columns in order, and of its rows in any order."""
     names = [column.name for column in table.columns] if columns is None else list(columns)
     rows = _rows(engine, table, names) if names else []
-    return _digest([[[column.name, column.type] for column in table.columns], names, rows])
+    return digest_of([[[column.name, column.type] for column in table.columns], names, rows])
 
 
 def of_target(target: Target, engine: Engine) -> str | None:
@@ -84,7 +82,7 @@ def of_target(target: Target, engine: Engine) -> str | None:
     if target.file:
         written = [path for path in _files_of(target) if path.is_file()]
         complete = written and written[0] == Path(target.file)
-        return _digest([[path.name, sha256(path)] for path in written]) if complete else None
+        return digest_of([[path.name, sha256(path)] for path in written]) if complete else None
     return of_tables(target, engine)
 
 
@@ -98,12 +96,12 @@ def of_tables(target: Target, engine: Engine, staged: Mapping[Relation, Relation
         if table is None:
             return None
         digests.append(of_table(engine, table))
-    return _digest(digests)
+    return digest_of(digests)
 
 
 def of_files(target: Target, staged: dict[Path, Path]) -> str:
     """The checksum that a target of files will have; `staged`: the current files by target."""
-    return _digest([[path.name, sha256(staged[path.absolute()])] for path in _files_of(target)])
+    return digest_of([[path.name, sha256(staged[path.absolute()])] for path in _files_of(target)])
 
 
 def _files_of(target: Target) -> Iterator[Path]:
@@ -138,13 +136,9 @@ def _of_hierarchies(spec: Spec, source: Source) -> dict[str, str]:
             digests[purpose] = sha256(Path(path))
     if spec.rules:
         rules = [[path.name, sha256(path)] for path in files(f"{spec.rules}/*") if path.is_file()]
-        digests["rules"] = _digest(rules)
+        digests["rules"] = digest_of(rules)
     if spec.privacy.populated or spec.privacy.of_release:
         with opened_population(source.engine, spec, models_of(spec, source)) as population:
             if population is not None:
                 digests["the population"] = of_table(population.engine, population.table)
     return digests
-
-
-def _digest(content: object) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -81,7 +81,7 @@ def plan_release(
     if spec.strategy in RECODERS:
         return _recode_or_keep(ready, observer, keep_tuples)
     plan = _search_or_keep(ready, observer, keep_tuples)
-    if not shows.is_configured(spec):
+    if not spec.sets_show:
         return plan
     observer.phases.begin("classes")
     return shown_by_classes(plan)

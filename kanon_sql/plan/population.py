@@ -18,7 +18,6 @@ from kanon_sql.plan.source import IN_MEMORY, opened_source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS
-from kanon_sql.recode import show as shows
 from kanon_sql.spec import Spec, may_suppress, speakable, suppresses
 
 _EQUAL_ROWS_ONLY = " (a local recoding counts only rows of the population that are equal to rows of the sample)"
@@ -50,7 +49,7 @@ def check_population(spec: Spec, models: PrivacyModels) -> None:
             "a minimum presence above 0 needs every class of the population in the release, so that no row may be "
             "suppressed; use `suppression_limit=0`"
         )
-    if spec.strategy in RECODERS or shows.is_configured(spec):
+    if spec.strategy in RECODERS or spec.sets_show:
         _check_recoder(spec, models)
 
 
@@ -145,7 +144,7 @@ def check_shares(spec: Spec, models: PrivacyModels, frequency_set: FrequencySet)
     if population is None or models.unit is not None:
         return
     released = rows - may_suppress(spec.suppression_limit, rows)
-    local = spec.strategy in RECODERS or shows.is_configured(spec)
+    local = spec.strategy in RECODERS or spec.sets_show
     for model in models.models:
         if model.population is None:
             continue

@@ -76,7 +76,7 @@ def preflight(
             source, earlier = _reusing(source, spec, earlier)
         else:
             source = settle_roles(source, spec)
-    if (releases_it or compared) and (shows.is_configured(spec) or any(name in RECODERS for name in strategies)):
+    if (releases_it or compared) and (spec.sets_show or any(name in RECODERS for name in strategies)):
         if search_in == "engine" and not source.engine.is_embedded:
             raise SpecError(
                 f"a local recoding works in an embedded DuckDB, not in {source.engine.name}; leave out `search_in`"
@@ -102,7 +102,7 @@ def preflight(
     _check_identical(spec, hierarchies)
     if spec.target and spec.target.stays_a_query:
         view = source.engine.place(str(spec.target.table))
-        stems = companion_stems(list(hierarchies), spec.strategy in RECODERS or shows.is_configured(spec))
+        stems = companion_stems(list(hierarchies), spec.strategy in RECODERS or spec.sets_show)
         needed = [companion(view, stem) for stem in stems]
         tables.check_companions(source.engine, spec.target, source.table, needed)
     here = source.engine if source.engine.is_embedded or search_in == "engine" else source.engine.embedded()

@@ -18,7 +18,6 @@ from kanon_sql.plan.source import Source, fitted
 from kanon_sql.privacy import UNIT, ClassCount, PrivacyModel, PrivacyModels, ReleaseModel, all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS
-from kanon_sql.recode import show as shows
 from kanon_sql.report.numbers import figure, parameters
 from kanon_sql.spec import AttributeSpec, SensitiveModel, Spec, TCloseness
 
@@ -52,7 +51,7 @@ def searched_models(spec: Spec, source: Source) -> PrivacyModels:
 
 def class_by_class(spec: Spec) -> bool:
     """Whether classes are built, shown or counted one by one, so that no step sees all of them together."""
-    return is_a_query(spec) or spec.strategy in RECODERS or shows.is_configured(spec)
+    return is_a_query(spec) or spec.strategy in RECODERS or spec.sets_show
 
 
 def _k(spec: Spec) -> list[PrivacyModel]:

@@ -19,7 +19,6 @@ from kanon_sql.plan.privacy_models import check_reachable, check_sizes, searched
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.recode import RECODERS
-from kanon_sql.recode import show as shows
 from kanon_sql.release import publish as releases
 from kanon_sql.spec import Spec, may_suppress
 
@@ -59,7 +58,7 @@ def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Proble
     source = ready.source
     model = ready.models
     here = ready.here
-    local = spec.strategy in RECODERS or shows.is_configured(spec)
+    local = spec.strategy in RECODERS or spec.sets_show
     builders = {name: fit.builder for name, fit in ready.hierarchy_sources.items()}
     if local:
         builders = {name: _in_order(build) for name, build in builders.items()}

@@ -21,7 +21,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.hierarchy import Hierarchy
-from kanon_sql.generalization.values import as_text
+from kanon_sql.generalization.values import label_of
 from kanon_sql.queries import Relation
 
 _EPOCH = datetime(1970, 1, 1)
@@ -221,7 +221,7 @@ def _columns(order: Order, labels: bool) -> dict[str, Sequence[Any]]:
     columns: dict[str, Sequence[Any]] = {
         "position": range(len(rows)),
         "number": numbers_of(values) if order.numeric else [None] * len(rows),
-        "value": [None if value is None else as_text(value) for value in values],
+        "value": [label_of(value) for value in values],
     }
     for level in range(hierarchy.height + 1):
         codes = _at(hierarchy.codes(level), rows)

@@ -20,7 +20,7 @@ from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.generalization.hierarchy import STAR
-from kanon_sql.generalization.values import as_text, key, read
+from kanon_sql.generalization.values import key, label_of, read
 from kanon_sql.queries import Relation
 from kanon_sql.recode.cell import ClassCell, Region
 from kanon_sql.recode.order import Order, is_placed, number_key
@@ -92,15 +92,11 @@ def _cells(
     row: Mapping[str, Any], box: Mapping[str, int], orders: Sequence[Order], hows: Sequence[str]
 ) -> Iterator[ClassCell]:
     for j, (order, how) in enumerate(zip(orders, hows, strict=True)):
-        level, label, high = int(row[f"level_{j}"]), _text(row[f"label_{j}"]), _text(row.get(f"high_{j}"))
+        level, label, high = int(row[f"level_{j}"]), label_of(row[f"label_{j}"]), label_of(row.get(f"high_{j}"))
         top = level == order.attribute.hierarchy.height
         everything = top and (not _is_range(how) or label in (None, STAR))
-        ends = (_text(order.values[box[f"{end}_{j}"]]) for end in ("low", "high"))
+        ends = (label_of(order.values[box[f"{end}_{j}"]]) for end in ("low", "high"))
         yield ClassCell(level, everything, label, high, *ends)
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else as_text(value)
 
 
 def _is_range(how: str) -> bool:

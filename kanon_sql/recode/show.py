@@ -50,11 +50,6 @@ class LocalFigures:
     kept: tuple[int, ...]
 
 
-def is_configured(spec: Spec) -> bool:
-    """Whether the spec sets the form of any column's labels."""
-    return spec.show is not None or any(quasi_identifier.show for quasi_identifier in spec.quasi_identifiers.values())
-
-
 def check_show(spec: Spec, table: Table) -> None:
     """Refuse forms that a column cannot have, and names that would occur twice, before any work."""
     for name, attribute in spec.quasi_identifiers.items():

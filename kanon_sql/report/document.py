@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from kanon_sql.report import charts, words
 from kanon_sql.report.evidence import reason_of, sections
 from kanon_sql.report.forms import as_html, questions
-from kanon_sql.report.numbers import count, figure, parameters
+from kanon_sql.report.numbers import count, figure, level_text, parameters
 from kanon_sql.report.verdict import verdict as decided
 from kanon_sql.report.word import word
 from kanon_sql.spec import RECIPIENTS
@@ -138,7 +138,7 @@ def _template(name: str) -> Template:
         "by_k": _of_k,
         "chance": _chance,
         "levels": _levels,
-        "level": _level,
+        "level": level_text,
         "met": _met,
         "recipient": _recipient,
     }
@@ -200,10 +200,6 @@ def _chance(attack: Row) -> str:
     """The chance rate that an attack's success is compared with: the higher of baseline and control."""
     rates = [rate for rate in (attack["baseline"], attack["control"]) if rate is not None]
     return _percent(max(rates)) if rates else "–"
-
-
-def _level(level: float) -> str:
-    return str(level) if isinstance(level, int) else f"{level:.2f}"
 
 
 def _levels(manifest: Mapping[str, Any]) -> list[tuple[str, str, str]]:

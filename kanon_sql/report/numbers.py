@@ -62,3 +62,8 @@ def parameters(required: object) -> str:
     if isinstance(required, Mapping):
         return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in required.items())
     return str(required)
+
+
+def level_text(level: float) -> str:
+    """A level, or a mean of levels."""
+    return str(level) if isinstance(level, int) else f"{level:.2f}"

@@ -400,7 +400,7 @@ _COUNTED_ELSEWHERE = tuple(
         ),
         (
             "show",
-            conditions.shows,
+            lambda spec: spec.sets_show,
             "`show` needs all values of a class, and one statement has only labels",
             "leave out `show`",
         ),

@@ -27,11 +27,6 @@ def recodes(spec: Spec) -> bool:
     return spec.strategy not in _NO_RECODINGS and not isinstance(spec.strategy, Own)
 
 
-def shows(spec: Spec) -> bool:
-    """Whether the spec sets what classes show."""
-    return spec.show is not None or any(attribute.show for attribute in spec.quasi_identifiers.values())
-
-
 def with_population(spec: Spec) -> bool:
     """Whether a model compares classes with a population."""
     models = (*spec.models, *spec.privacy.of_release)
@@ -134,7 +129,7 @@ def masked_classes(spec: Spec) -> Words | None:
         return None
     if recodes(spec):
         return {"maker": spec.strategy}
-    return {"maker": "a release that `show` changes"} if shows(spec) else None
+    return {"maker": "a release that `show` changes"} if spec.sets_show else None
 
 
 def form_of_wildcards(spec: Spec) -> Words | None:

@@ -807,6 +807,11 @@ class Spec(ReleaseSpec):
         """Whether changes that would single people out wait, so that reused classes must keep their labels."""
         return self.differencing == "defer" and (self._defers or isinstance(self.differencing_limit, int))
 
+    @property
+    def sets_show(self) -> bool:
+        """Whether it sets what classes show, for any column."""
+        return self.show is not None or any(attribute.show for attribute in self.quasi_identifiers.values())
+
     def as_restored(self) -> Spec:
         """The same spec for a release that is recreated: it is compared with no other, and the same changes wait."""
         spec = self.model_copy(update={"differencing_limit": "unlimited"})

@@ -20,7 +20,6 @@ from kanon_sql.plan.preflight import preflight
 from kanon_sql.plan.problem import Problem, count, posed_again
 from kanon_sql.plan.source import opened, settle_spec
 from kanon_sql.recode import RECODERS, joint
-from kanon_sql.recode import show as shows
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import SearchIn, Show, Spec, check, named_strategy
 from kanon_sql.strategies import STRATEGIES, SearchOutcome, strategy
@@ -198,7 +197,7 @@ def _search(problem: Problem, observer: Observer, tables: Scratch, of_tuples: bo
     outcome = search(problem, observer)
     plan = planned(problem, outcome)
     minimal = _minimal(problem, outcome)
-    if shows.is_configured(problem.spec):
+    if problem.spec.sets_show:
         measured = _measured_as_shown(plan, tables)
     elif not of_tuples:
         figures = manifests.figures_of(plan)

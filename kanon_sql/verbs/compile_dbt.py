@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias, Unpack, get_args
 
 from kanon_sql import queries
 from kanon_sql.engine import written
-from kanon_sql.errors import SpecError, TargetError
+from kanon_sql.errors import SpecError
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, plan_release
 from kanon_sql.plan.preflight import check_spec
@@ -23,7 +23,7 @@ from kanon_sql.queries import PrintedStatement, Relation, Seed, WrittenTable
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import SearchIn, Spec, as_yaml
-from kanon_sql.staging import Staging
+from kanon_sql.staging import Staging, make_folder
 from kanon_sql.verbs import frequency_sets, mapping_tables
 from kanon_sql.verbs.dbt_project import DbtProject
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
@@ -59,20 +59,13 @@ class DbtModel:
         project.check_ref(self.reads)
         paths = {project.path(name): text for name, text in self.files.items()}
         for path in paths:
-            _make_folder(path.parent)
+            make_folder(path.parent, "project")
             check_file(path, overwrite, ())
         with Staging() as staging:
             for path, text in paths.items():
                 staging.write(path, text, overwrite)
             staging.place()
         return list(paths)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TargetError(f"the folder {folder} cannot be created: {error.strerror}; name another project") from None
 
 
 @spelled_out(AnonymizeOptions)

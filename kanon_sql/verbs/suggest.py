@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 from kanon_sql import queries
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import HierarchyError, SpecError, TargetError
+from kanon_sql.errors import HierarchyError, SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import added_by_key, as_text, key
@@ -29,7 +29,7 @@ from kanon_sql.risk.people import Unit
 from kanon_sql.risk.roles import UNIQUE_SHARE
 from kanon_sql.risk.single_columns import listed, percent
 from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_server, parse, session
-from kanon_sql.staging import Staging
+from kanon_sql.staging import Staging, make_folder
 from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
 from kanon_sql.suggestion.columns import SuggestedColumn, of_role
 from kanon_sql.suggestion.spec_file import SpecFile, text_of
@@ -573,16 +573,9 @@ def write_suggestion(spec: Path, text: str, hierarchies: Mapping[Path, str], ove
     with Staging() as staging:
         staging.write(spec, text, overwrite)
         for file, content in hierarchies.items():
-            _make_folder(file.parent)
+            make_folder(file.parent, mode=0o700)
             staging.write(file, content, overwrite, private=True)
         staging.place()
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise TargetError(f"the folder {folder} cannot be created: {error.strerror}; name another place") from None
 
 
 def places_of(suggestions: Suggestions, folder: Path) -> dict[str, Any]:
