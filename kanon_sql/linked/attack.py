@@ -265,8 +265,12 @@ def _attacked(
                 query = "attack_linked/guessed_values_of_rows"
                 holes |= {"rows": rows, "background": here["background"]}
             ((of_people, right, blind),) = here.rows(query, **holes)
-            figures = int(of_people), int(right), list(interval(int(right), int(of_people))), int(blind)
-            guessed.append(Guessed(f"{link.name}.{column}", int(size), *figures))
+            between = list(interval(int(right), int(of_people)))
+            guessed.append(
+                Guessed(
+                    f"{link.name}.{column}", int(size), int(of_people), int(right), interval=between, blind=int(blind)
+                )
+            )
     return LinkedAttack(exposed, tuple(matched), tuple(guessed))
 
 
