@@ -222,6 +222,21 @@ FROM $open
 WHERE size IS NULL OR size >= $least
 GROUP BY class, $code;
 
+-- name: listed
+-- List the codes of every row in the open partitions that are large enough for two classes.
+SELECT class, n, [$codes] AS codes
+FROM $open
+WHERE size IS NULL OR size >= $least;
+
+-- name: counted_together
+-- Count the rows of every value of all attributes in every partition; planning one query per attribute takes longer if there are many.
+SELECT class, attribute, code, CAST(SUM(n) AS BIGINT) AS n
+FROM (
+  SELECT class, n, UNNEST(RANGE($attributes)) AS attribute, UNNEST(codes) AS code
+  FROM $listed
+) AS cells
+GROUP BY class, attribute, code;
+
 -- name: cells
 -- Look up the position and number of every value in every open partition.
 SELECT c.class, c.attribute, p.position, p.number, c.n

@@ -34,9 +34,12 @@ def people(rows: int = 400) -> Task:
     return task_of(drawn, [ages, towns, lambda _: h.from_rows(sexes, "q2")], 5)
 
 
-def recoded(task: Task, at_once: int, relaxed: bool = False) -> tuple[Local, list[Counter[Row]]]:
+def recoded(
+    task: Task, at_once: int, relaxed: bool = False, most_queries: int = 24
+) -> tuple[Local, list[Counter[Row]]]:
+    rows = at_once * task.frequency_set.tuples
     with Scratch(task.engine, "mondrian") as tables:
-        local = _MondrianRun(task, CutRule(), relaxed, tables, at_once=at_once * task.frequency_set.tuples).local()
+        local = _MondrianRun(task, CutRule(), relaxed, tables, at_once=rows, most_queries=most_queries).local()
     return local, classes_of(task)
 
 
@@ -50,6 +53,15 @@ def test_the_same_number_of_rounds_gives_the_same_classes(relaxed: bool) -> None
         assert same == classes
         assert (local.facts["rounds"], local.facts["ncp"]) == (one_by_one.facts["rounds"], one_by_one.facts["ncp"])
         assert local.facts["statements"] < one_by_one.facts["statements"]
+
+
+@pytest.mark.parametrize("at_once", [1, 100])
+def test_values_counted_together_give_the_same_classes(at_once: int) -> None:
+    task = people()
+    local, classes = recoded(task, at_once)
+    together, same = recoded(task, at_once, most_queries=0)
+    assert same == classes
+    assert together.facts["ncp"] == local.facts["ncp"]
 
 
 def test_with_a_time_limit_no_more_rounds_are_at_stake_than_are_done() -> None:

@@ -24,6 +24,7 @@ from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.value_tests import no_safe_classes
 
 _TUPLES_AT_ONCE = 2_000_000  # moved by one statement, which takes about half a second and cannot be interrupted
+_MOST_QUERIES = 24  # whose results are combined; more take longer to plan than to run
 _CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # estimates: the minimum time for cutting, and the time per cell
 _NODES = {
     **dict.fromkeys(("attribute", "position", "level", "node", "low", "high"), "BIGINT"),
@@ -130,6 +131,7 @@ class _MondrianRun:
     tables: Scratch
     ranges: bool = True
     at_once: int = _TUPLES_AT_ONCE
+    most_queries: int = _MOST_QUERIES
     laid_out: bool = False
     pace: float = 0.0  # seconds per round in the last statement
     occurring: Relation | None = None  # the tuples whose values are placed; None for the tuples that are cut
@@ -300,17 +302,24 @@ class _MondrianRun:
         else:
             medians = step("medians", "mondrian/medians", median=self.rule.median_only, **holes, **sides)
         branches = step("branches", "mondrian/branches", nodes=self.tables["nodes"], safe=safe, **holes)
-        values: list[dict[str, Hole]] = [
-            {"attribute": j, "code": [code], "open": at("open"), "least": 2 * self.task.model.k}
-            for j, code in enumerate(self.codes)
-        ]
-        counted = RoundStatement("counted", "mondrian/counted", values)
         return [
-            counted,
+            *self._count(at),
             step("cells", "mondrian/cells", counted=at("counted"), places=self.tables["places"]),
             medians,
             branches,
         ]
+
+    def _count(self, at: Callable[[str], Relation]) -> list[RoundStatement]:
+        """The steps that count every partition's values: a query per attribute, or one for all if there are many."""
+        rows: dict[str, Hole] = {"open": at("open"), "least": 2 * self.task.model.k}
+        if len(self.codes) > self.most_queries:
+            listed = step("listed", "mondrian/listed", codes=self.codes, **rows)
+            together = step("counted", "mondrian/counted_together", attributes=len(self.codes), listed=at("listed"))
+            return [listed, together]
+        attributes: list[dict[str, Hole]] = [
+            {"attribute": j, "code": [code], **rows} for j, code in enumerate(self.codes)
+        ]
+        return [RoundStatement("counted", "mondrian/counted", attributes)]
 
     def _choose(self, at: Callable[[str], Relation]) -> list[RoundStatement]:
         """The next steps of a round: choose a cut for every partition, and move the tuples of partitions with a cut."""

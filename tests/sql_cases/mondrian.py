@@ -24,7 +24,7 @@ _SCALES = {
 }
 _PLACE_TYPES = {**dict.fromkeys(["attribute", "code", "position"], "BIGINT"), "number": "DOUBLE PRECISION"}
 # Partition 3: ages 10 (2 rows), 11 (3), 20 (1); zip codes 0 (4 rows), 1 and 2 (1 each), of which 0 and 1 are siblings.
-_CELLS = {
+_CELLS: dict[str, tuple[dict[str, str], Rows]] = {
     "cells": (
         _TYPES,
         [
@@ -38,7 +38,7 @@ _CELLS = {
     ),
     **_SCALES,
 }
-_ODD = {
+_ODD: dict[str, tuple[dict[str, str], Rows]] = {
     "cells": (
         _TYPES,
         [
@@ -277,6 +277,25 @@ CASES = [
         _OPEN,
     ),
     Case(
+        "mondrian/listed",
+        {"codes": ["age_0", "zip_0"], "open": Relation("open"), "least": 3},
+        ["class", "n", "codes"],
+        [(3, 2, [0, 1]), (3, 1, [2, 0]), (5, 4, [2, 0])],
+        _OPEN,
+    ),
+    Case(
+        "mondrian/counted_together",
+        {"attributes": 2, "listed": Relation("listed")},
+        _COUNTS,
+        [(3, 0, 0, 3), (3, 1, 1, 1), (3, 1, 0, 2), (5, 0, 2, 4), (5, 1, 0, 4)],
+        {
+            "listed": (
+                {"class": "BIGINT", "n": "BIGINT", "codes": "INTEGER[]"},
+                [(3, 1, [0, 1]), (3, 2, [0, 0]), (5, 4, [2, 0])],
+            )
+        },
+    ),
+    Case(
         "mondrian/cells",
         {"counted": Relation("counted"), "places": Relation("places")},
         _CELL,
@@ -295,6 +314,17 @@ CASES = [
     Case("mondrian/medians", _medians(True, 2), _MEDIAN, [_NOT_CUT], _CELLS),
     Case("mondrian/medians", _medians(True, 1), _MEDIAN, [(3, 0, True, 1, None, None, 5, 1, 0.5, 3.25)], _CELLS),
     Case("mondrian/medians", _medians(False, 4), _MEDIAN, [_NOT_CUT], _CELLS),
+    # The sums of a partition begin after those of the partitions before it.
+    Case(
+        "mondrian/medians",
+        _medians(False, 2),
+        _MEDIAN,
+        [(3, 0, True, 0, None, None, 2, 4, 0.5, 2.5), (4, 0, True, 1, None, None, 2, 2, 0.25, 1.0)],
+        {
+            **_CELLS,
+            "cells": (_TYPES, [*_CELLS["cells"][1], (4, 0, 1, 11.0, 2), (4, 0, 2, 16.0, 2), (5, 0, 3, 20.0, 9)]),
+        },
+    ),
     # NULL is parted from the numbers first; with them it may be anything.
     Case("mondrian/medians", _medians(False, 2), _MEDIAN, [(3, 0, True, 0, None, None, 2, 4, 1.0, 3.0)], _ODD),
     Case(
