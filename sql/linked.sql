@@ -432,6 +432,11 @@ SELECT
   ROW_NUMBER() OVER (ORDER BY p.person, f.kind, f.what) AS number
 FROM $facts AS f JOIN $people AS p ON p.key = f.person;
 
+-- name: rows_and_people
+-- Count the released rows of every table other than that of the people, and the people who have any.
+-- columns: kind, rows, people
+SELECT f.kind, COUNT(*) AS rows, COUNT(DISTINCT f.person) AS people FROM $facts AS f GROUP BY f.kind;
+
 -- name: smallest_singles
 -- Count the items of classes, those that fewer than k people of a class have, and the fewest people.
 -- columns: combinations, rare, smallest

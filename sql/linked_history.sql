@@ -445,3 +445,8 @@ SELECT COUNT(DISTINCT c.unit_id) AS people FROM $waiting AS w JOIN $changes AS c
 -- columns: number, at, compared_from, secret, inputs, released, manifest
 SELECT r.number, r.at, r.compared_from, r.secret, r.inputs, r.released, r.manifest
 FROM $runs AS r ORDER BY r.number DESC LIMIT 1;
+
+-- name: latest_runs
+-- Read the latest runs without the secret of their digests, the last one first.
+-- columns: number, at, manifest
+SELECT r.number, r.at, r.manifest FROM $runs AS r ORDER BY r.number DESC LIMIT $most;

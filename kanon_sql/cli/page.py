@@ -14,6 +14,7 @@ from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.output import out, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.resources import install_command
+from kanon_sql.spec import mapping_of
 
 PORT = Option("port", "The port to listen on (default: a free one).", type=int, limits={"min": 1, "max": 65535})
 HIERARCHIES = replace(
@@ -41,18 +42,27 @@ def page(
 ) -> None:
     """[bold]kanon page patients.csv[/bold]
 
-    Without a source, choose a file of this folder or a table of the database on the page.
+    Without a source, choose a file of this folder or a table of the database on the page. A spec of several tables
+    opens a read-only page of its release.
 
     Only this machine can reach the page, at an address with a secret, and only while the command runs. It shows values
     of the data. Requires the extra `page`."""
     try:
         from kanon_sql.page import serve
+        from kanon_sql.page.database import open_database
         from kanon_sql.page.first_draft import open_page
     except ModuleNotFoundError as error:
         raise SpecError(f"{error.name} is not installed; run: {install_command('page')}") from error
-    with watching() as watch:
-        opened = open_page(source, spec, watch, time_limit, hierarchies, output, **places)
-    warn(opened.notes)
+    opened: Any
+    if spec is not None and "tables" in mapping_of(spec):
+        for option, value in (("SOURCE", source), ("--hierarchies", hierarchies), ("--output", output)):
+            if value is not None:
+                raise SpecError(f"the page of a spec with several tables is read-only; leave out {option}")
+        opened = open_database(spec, **places)
+    else:
+        with watching() as watch:
+            opened = open_page(source, spec, watch, time_limit, hierarchies, output, **places)
+        warn(opened.notes)
 
     with TemporaryDirectory(prefix="kanon_page_", ignore_cleanup_errors=True) as folder:
 

@@ -164,6 +164,25 @@ def parent_number(link: Link, links: Sequence[Link]) -> int | None:
     return next((other.number for other in links if other.name == link.parent), None)
 
 
+def rows_and_people(
+    engine: Engine, links: Sequence[Link], spec: LinkedSpec, released: Mapping[str, Relation]
+) -> dict[str, dict[str, int]]:
+    """The rows of every released table, and the people who have any in it."""
+    none: dict[str, Mapping[str, str]] = {link.name: {} for link in links}
+    with Scratch(engine, "sizes") as tables:
+        people = tables.count(released[links[0].name])
+        sizes = {link.name: {"rows": 0, "people": 0} for link in links}
+        sizes[links[0].name] = {"rows": people, "people": people}
+        if len(links) > 1:
+            facts = tables.create_as(
+                "facts", queries.released_facts(tables_to_join(links, spec, released, none), engine.dialect)
+            )
+            by_number = {link.number: link.name for link in links}
+            for number, rows, owners in tables.rows("linked/rows_and_people", facts=facts):
+                sizes[by_number[int(number)]] = {"rows": int(rows), "people": int(owners)}
+    return sizes
+
+
 def check_released(
     engine: Engine,
     links: Sequence[Link],

@@ -90,6 +90,15 @@ class LastRun:
                 engine.run(queries.insert(place, text, engine.dialect))
 
 
+def stored_runs(engine: Engine, schema: str, most: int) -> list[tuple[int, str, Mapping[str, Any]]]:
+    """The latest runs into a schema, the last one first: number, time and manifest. None without a table of runs."""
+    table = engine.find(tables.quoted(Relation(schema, RUNS)))
+    if table is None or tables.about(engine, table.relation) != _COMMENT:
+        return []
+    rows = engine.rows(queries.text("linked_history/latest_runs", engine.dialect, runs=table.relation, most=most))
+    return [(int(number), at, json.loads(manifest)) for number, at, manifest in rows]
+
+
 @dataclass(frozen=True)
 class LinkedHistory:
     """The release to be made: its number, the secret of its digests, and the earlier ones that it is compared with.

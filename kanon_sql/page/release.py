@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.datastructures import FormData
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
@@ -20,7 +20,7 @@ from kanon_sql.page import decision
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.names import FORMS, RELEASES, SPECS, file_in, plain
 from kanon_sql.page.state import Page, PageResult
-from kanon_sql.page.web import changing, rendered, shown, stopping
+from kanon_sql.page.web import changing, rendered, report_page, shown, stopping
 from kanon_sql.queries import DIALECTS
 from kanon_sql.release.publish import check_file
 from kanon_sql.report import words
@@ -31,10 +31,6 @@ from kanon_sql.verbs.suggest import has_password
 
 DRAFT = "draft"  # released by default; otherwise a result
 REPORTS = {"show": "Show it here", "write": "Show it here, and write it next to the release", "": "None"}
-_REPORT_POLICY = (  # the report has its own style sheet, and runs or fetches nothing
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
-    "frame-ancestors 'self'; sandbox"
-)
 _LISTS = {"identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEPT}
 _WIDEST = 100
 
@@ -316,10 +312,7 @@ def report(request: Request) -> Response:
         return PlainTextResponse(str(error), status_code=404)
     if not result.report:
         return PlainTextResponse("there is no report of it", status_code=404)
-    headers = {"Content-Security-Policy": _REPORT_POLICY}
-    if "download" in request.query_params:
-        headers["Content-Disposition"] = f'attachment; filename="report-{result.number}.html"'
-    return HTMLResponse(result.report, headers=headers)
+    return report_page(request, result.report, f"report-{result.number}.html")
 
 
 # The text of the spec: YAML, with the reason of every role as a comment

@@ -19,7 +19,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 
-from kanon_sql.page import web
+from kanon_sql.page import database, web
+from kanon_sql.page.database import DatabasePage
 from kanon_sql.page.folder import MOST_UPLOADED
 from kanon_sql.page.state import Page
 
@@ -39,25 +40,28 @@ HEADERS = {
 }
 
 
-def application(page: Page, token: str, port: int) -> Starlette:
-    """The page as an ASGI application, under `/token/`."""
-    screens = [import_module(f"kanon_sql.page.{name}") for name in web.TITLES]
-    routes = [route for screen in screens for route in screen.ROUTES]
-    first = Route("/", lambda _: RedirectResponse(f"/{token}/{'columns' if page.opened else 'start'}"))
+def application(page: Page | DatabasePage, token: str, port: int) -> Starlette:
+    """The page as an ASGI application, under `/token/`; that of several tables has one screen."""
     hosts = [f"{name}:{port}" for name in (ADDRESS, "localhost")]
+    middleware = [Middleware(RequestGuard, token=token, hosts=hosts)]
+    if isinstance(page, DatabasePage):
+        screens: list[Any] = [database]
+    else:
+        screens = [import_module(f"kanon_sql.page.{name}") for name in web.TITLES]
+        middleware.append(Middleware(StartFirst, page=page, token=token))
+    routes = [route for screen in screens for route in screen.ROUTES]
+    to_first = Route("/", lambda _: RedirectResponse(f"/{token}/{page.first_screen}"))
 
     @contextlib.asynccontextmanager
     async def living(_: Starlette) -> AsyncIterator[None]:
         page.windows.loop = asyncio.get_running_loop()
-        if page.opened:
-            page.counting()  # before the first screens need them
-            page.summaries()
+        page.begin()
         yield
         page.close()
 
     app = Starlette(
-        routes=[Mount(f"/{token}", routes=[first, *web.ROUTES, *routes])],
-        middleware=[Middleware(RequestGuard, token=token, hosts=hosts), Middleware(StartFirst, page=page, token=token)],
+        routes=[Mount(f"/{token}", routes=[to_first, *web.ROUTES, *routes])],
+        middleware=middleware,
         lifespan=living,
         exception_handlers={405: _to_screen},
     )
@@ -68,12 +72,12 @@ def application(page: Page, token: str, port: int) -> Starlette:
 async def _to_screen(request: Request, _: Exception) -> Response:
     """Lead to its screen whoever reloads the address that a rejected form was sent to."""
     token, screen = [*request.url.path.split("/"), "", ""][1:3]
-    if request.method == "GET" and screen in web.TITLES:
+    if request.method == "GET" and screen in (*web.TITLES, database.SCREEN):
         return RedirectResponse(f"/{token}/{screen}", status_code=303)
     return PlainTextResponse("Method Not Allowed", status_code=405)
 
 
-def serve(page: Page, port: int = 0, opened: Callable[[str], None] = print) -> None:
+def serve(page: Page | DatabasePage, port: int = 0, opened: Callable[[str], None] = print) -> None:
     """Serve the page until Ctrl-C or SIGTERM; `opened` is called with its address. `port`: 0 for a free one."""
     token = secrets.token_urlsafe(24)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
@@ -87,7 +91,7 @@ def serve(page: Page, port: int = 0, opened: Callable[[str], None] = print) -> N
         _run(uvicorn.Server(config), listening, page)
 
 
-def _run(server: Any, listening: socket.socket, page: Page) -> None:
+def _run(server: Any, listening: socket.socket, page: Page | DatabasePage) -> None:
     """Run the server; listening windows are disconnected at its end, since they would keep it open."""
     page.windows.ending = lambda: bool(server.should_exit)
     server.run(sockets=[listening])

@@ -104,6 +104,11 @@ class Page:
         """Whether a source is open."""
         return bool(self.draft.columns)
 
+    @property
+    def first_screen(self) -> str:
+        """The screen that the address of the page leads to."""
+        return "columns" if self.opened else "start"
+
     @contextlib.contextmanager
     def opening(self) -> Iterator[None]:
         """Open a source in the block; SpecError while another one is opened, or work is running."""
@@ -252,6 +257,12 @@ class Page:
         elif time.monotonic() - self._last_event > _PAUSE:
             self._last_event = time.monotonic()
             self.windows.tell("live", web.fragment("running", work=work))
+
+    def begin(self) -> None:
+        """Start counting what the first screens need."""
+        if self.opened:
+            self.counting()
+            self.summaries()
 
     def close(self) -> None:
         """End the worker, if any."""

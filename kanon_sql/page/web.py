@@ -26,6 +26,10 @@ from kanon_sql.report.numbers import count, figure
 from kanon_sql.report.words import percent
 
 _FOLDER = Path(__file__).parent
+_REPORT_POLICY = (  # a report has its own style sheet, and runs or fetches nothing
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; form-action 'none'; base-uri 'none'; "
+    "frame-ancestors 'self'; sandbox"
+)
 _HEARTBEAT = 1.0  # seconds after which a window notices a shutdown, or the server a closed window
 # The screens in the order of work; every name is also that of a module and a template.
 TITLES = {
@@ -98,6 +102,14 @@ def rendered(request: Request, name: str, problem: str = "", **content: Any) -> 
 def fragment(name: str, **content: Any) -> str:
     """Regions that are sent with an event."""
     return _templates().get_template(f"{name}.html.j2").render(**content)
+
+
+def report_page(request: Request, html: str, name: str) -> HTMLResponse:
+    """A report as a separate page; with `download` in its address, as a file of that name."""
+    headers = {"Content-Security-Policy": _REPORT_POLICY}
+    if "download" in request.query_params:
+        headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return HTMLResponse(html, headers=headers)
 
 
 def shown(request: Request, screen: str, **parameters: str) -> Response:

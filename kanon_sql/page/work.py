@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 _PACKAGES = Path(__file__).resolve().parents[2]
-# event kinds: a release, a few of its rows, the lattice around it, its report and statement, and what was measured
-OUTPUTS = ("release", "some", "explored", "report", "statement", "measures", "figures")
+# event kinds: a release, a few of its rows, the lattice around it, its report and statement, what was measured, and the
+# state of a release of several tables
+OUTPUTS = ("release", "some", "explored", "report", "statement", "measures", "figures", "database")
 
 
 @dataclass

@@ -24,7 +24,7 @@ from kanon_sql import interrupts, queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, KanonError
 from kanon_sql.generalization.values import as_text
-from kanon_sql.page import measures
+from kanon_sql.page import database_state, measures
 from kanon_sql.page.draft import without_code
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan
@@ -34,6 +34,7 @@ from kanon_sql.strategies import Progress
 from kanon_sql.verbs.anonymize import anonymize
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.report import Report, check_report
+from kanon_sql.verbs.report_database import report_database
 from kanon_sql.verbs.statement import compile
 
 SOME = 10  # rows of a release that are shown
@@ -78,6 +79,9 @@ def run(request: Mapping[str, Any]) -> None:
     `report`: whether a report is created, too, and the `file` to write it to, if any. `measure`: the questions about
     the release whose answers are measured, together with attacks on it.
     """
+    if "database" in request:
+        _look_at_database(**request["database"])
+        return
     spec = without_code(parse(request["spec"]))
     report = request.get("report")
     if printed := request.get("statement"):
@@ -105,6 +109,16 @@ def run(request: Mapping[str, Any]) -> None:
         created = _create_report(release, report)
         send("figures", measures.deciding(created.figures))
         send("report", created.html)
+
+
+def _look_at_database(file: str, overrides: Mapping[str, Any], report: bool) -> None:
+    """Send the state of a release of several tables, or its report."""
+    spec = database_state.loaded(Path(file), overrides)
+    if report:
+        send("stage", "Measuring risk and attacks for the report")
+        send("report", report_database(spec).html)
+    else:
+        send("database", database_state.current_state(spec, observer()))
 
 
 def _explore(plan: Plan, found: list[Mapping[str, Any]]) -> None:

@@ -732,6 +732,14 @@ _CHECKS = [
         },
         carried=["visit", "code_1"],
     ),
+    # A person with several rows of a table counts once in it, and rows whose person is missing count as rows.
+    *(
+        _case("rows_and_people", "kind rows people", counted, {"facts": ("person kind", facts)})
+        for counted, facts in (
+            ([(1, 4, 2), (2, 1, 1)], [("a", 1), ("b", 1), ("a", 1), (None, 1), ("a", 2)]),
+            ([], []),
+        )
+    ),
     *(
         _case(
             "smallest_singles",

@@ -948,6 +948,23 @@ _RUNS = [
         },
     ),
     _case("last_run", _RUN, [], {"runs": (_RUN, [])}),
+    _case(
+        "latest_runs",
+        "number at manifest",
+        [(10, "2026-01-02", "{'a': 1}"), (9, "2026-01-03", "{}")],
+        {
+            "runs": (
+                _RUN,
+                [
+                    (9, "2026-01-03", 9, "t", "{}", "y", "{}"),
+                    (10, "2026-01-02", 3, "s", "{}", "x", "{'a': 1}"),
+                    (2, "2026-01-01", 1, "s", "{}", "x", "{}"),
+                ],
+            )
+        },
+        most=2,
+    ),
+    _case("latest_runs", "number at manifest", [], {"runs": (_RUN, [])}, most=2),
 ]
 
 CASES = [*_HISTORIES, *_CHANGES, *_SHOWN, *_OCCURRENCES, *_VALUES, *_WAITING, *_RUNS]

@@ -23,6 +23,7 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 from kanon_sql.page import worker
+from kanon_sql.page.database import DatabasePage
 from kanon_sql.page.first_draft import open_page
 from kanon_sql.page.server import application
 from kanon_sql.page.state import Page
@@ -55,14 +56,20 @@ def save_personnel(path: Path, rows: int = 240) -> None:
 @contextlib.contextmanager
 def client_of(source: str | Path | None, spec: Any = None, **places: Any) -> Iterator[TestClient]:
     """A client that has the page's address; `client.app.state.page` is the page."""
-    page = open_page(None if source is None else str(source), spec, **places)
+    with client_on(open_page(None if source is None else str(source), spec, **places)) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def client_on(page: Page | DatabasePage) -> Iterator[TestClient]:
+    """A client that has the address of a page."""
     address = f"http://127.0.0.1:1/{TOKEN}/"
     with TestClient(application(page, TOKEN, 1), base_url=address, follow_redirects=True) as client:
         yield client
 
 
 @contextlib.contextmanager
-def served(page: Page) -> Iterator[str]:
+def served(page: Page | DatabasePage) -> Iterator[str]:
     """The address of a page that is served in this process, for a browser."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
