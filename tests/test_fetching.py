@@ -45,7 +45,7 @@ def test_any_texts_are_fetched_unchanged(
 ) -> None:
     rows = [row[:width] for row in rows]
     names = ["a", 'b;"{} %s'][:width]
-    postgres.load(TABLE, dict.fromkeys(names, "TEXT"), [[row[i] for row in rows] for i in range(width)])
+    postgres.load_batches(TABLE, dict.fromkeys(names, "TEXT"), [[[row[i] for row in rows] for i in range(width)]])
     assert fetch(postgres, embedded, queries.select_all(TABLE, "postgres")) == rows
     assert [column.name for column in embedded.table(FETCHED).columns] == names
 
@@ -96,7 +96,7 @@ def test_types_follow_into_duckdb(
     expected: str,
     values: list[Any],
 ) -> None:
-    postgres.load(TABLE, {"a": type_name}, [literals])
+    postgres.load_batches(TABLE, {"a": type_name}, [[literals]])
     assert fetch(postgres, embedded, "SELECT a FROM kanon_loaded") == [(value,) for value in values]
     assert fetched_types(embedded) == [expected]
 
@@ -118,7 +118,7 @@ def test_moments_stay_the_same_in_any_time_zone(postgres: PostgreSQL, embedded: 
         datetime(1850, 1, 1, tzinfo=UTC),  # New York was 4:56:02 behind
         datetime(2024, 1, 1, tzinfo=timezone(timedelta(hours=5, minutes=30))),
     ]
-    postgres.load(TABLE, {"a": "TIMESTAMPTZ"}, [moments])
+    postgres.load_batches(TABLE, {"a": "TIMESTAMPTZ"}, [[moments]])
     postgres.fetch_into("SELECT a FROM kanon_loaded", embedded, FETCHED)
     assert fetched_types(embedded) == ["TIMESTAMP WITH TIME ZONE"]
     since = [((m - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1),) for m in moments]
@@ -135,7 +135,7 @@ def test_enums_and_domains_are_fetched_with_their_types(postgres: PostgreSQL, em
 
 
 def test_counts_are_fetched_as_numbers(postgres: PostgreSQL, embedded: DuckDB) -> None:
-    postgres.load(TABLE, {"n": "BIGINT"}, [[1, 2]])
+    postgres.load_batches(TABLE, {"n": "BIGINT"}, [[[1, 2]]])
     assert fetch(postgres, embedded, "SELECT SUM(n) AS n, COUNT(*) AS rows FROM kanon_loaded") == [(3, 2)]
     assert fetched_types(embedded) == ["BIGINT", "BIGINT"]
 

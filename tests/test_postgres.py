@@ -200,12 +200,12 @@ def test_columns_of_enums_domains_and_dropped_ones(postgres: PostgreSQL) -> None
         ("name", "name", "text"),
         ("doc", "json", "other"),
     ]
-    postgres.load(TABLE, {"value": table.columns[0].type}, [["A", None]])
+    postgres.load_batches(TABLE, {"value": table.columns[0].type}, [[["A", None]]])
     assert read(postgres) == [("A",), (None,)]
 
 
 def test_padding_of_char_is_ignored(postgres: PostgreSQL, embedded: DuckDB) -> None:
-    postgres.load(TABLE, {"a": "character(5)"}, [["ab", " a", "", None]])
+    postgres.load_batches(TABLE, {"a": "character(5)"}, [[["ab", " a", "", None]]])
     assert read(postgres) == [("ab",), (" a",), ("",), (None,)]
     postgres.fetch_into("SELECT a FROM kanon_loaded", embedded, TABLE)
     assert read(embedded) == read(postgres)
