@@ -85,7 +85,7 @@ def test_a_manifest_needs_no_query(people: Engine, monkeypatch: pytest.MonkeyPat
     def without_a_database(*given: Any) -> Any:
         with monkeypatch.context() as patch:
             for engine in (DuckDB, PostgreSQL):
-                for method in ("rows", "run", "table", "send", "load"):
+                for method in ("rows", "run", "table", "send", "load_batches"):
                     patch.setattr(engine, method, refuse)
             described.append(original(*given))
         return described[0]

@@ -159,8 +159,8 @@ def _noting(statements: list[str], rows: Any) -> Any:
 
 def test_the_raw_values_stay_in_the_server(postgres: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:
     sent = []
-    load = DuckDB.load
-    monkeypatch.setattr(DuckDB, "load", lambda self, *a: sent.append(a) or load(self, *a))  # type: ignore[func-returns-value]
+    load = DuckDB.load_batches
+    monkeypatch.setattr(DuckDB, "load_batches", lambda self, *a: sent.append(a) or load(self, *a))  # type: ignore[func-returns-value]
     patients(postgres)
     ((_, types, _),) = sent
     assert types == {

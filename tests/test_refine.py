@@ -290,13 +290,13 @@ def test_its_tables_are_dropped_and_the_observer_is_notified() -> None:
 def test_only_values_that_occur_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """A hierarchy file may hold many times as many, and loading them takes longer than all the rest."""
     loaded: dict[str, int] = {}
-    load = DuckDB.load
+    load = DuckDB.load_batches
 
-    def counting(self: DuckDB, relation: Any, types: Any, columns: Any) -> None:
-        loaded[relation.name] = len(columns[0]) if columns else 0
-        load(self, relation, types, columns)
+    def counting(self: DuckDB, relation: Any, types: Any, batches: Any) -> None:
+        loaded[relation.name] = sum(len(columns[0]) if columns else 0 for columns in batches)
+        load(self, relation, types, batches)
 
-    monkeypatch.setattr(DuckDB, "load", counting)
+    monkeypatch.setattr(DuckDB, "load_batches", counting)
     column = Column({str(n): (str(n), str(n)[0], "*") for n in range(1000)})
     frequency_set = counted(Problem([(str(100 + n % 4),) for n in range(12)], [column], 3))
     RECODERS["refine"](task_of(frequency_set, all_of(k_anonymity(3)), 0.0))
