@@ -99,3 +99,18 @@ def test_a_run_names_the_time_zone_that_changed(
     assert ran(time_zone="UTC") == ("released", zones)
     monkeypatch.setenv("PGTZ", "Asia/Tokyo")
     assert ran(time_zone="UTC")[0] == "unchanged"
+
+
+def test_a_time_zone_without_moments_in_the_release_changes_nothing(
+    postgres: Any, postgres_dsn: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    create_table(postgres, "visits", {"at": "TIMESTAMPTZ", "age": "INTEGER"}, [(moment, 30) for moment in MOMENTS])
+    recipes = {"age": {"hierarchy": "suppress"}}
+    spec = {"source": "visits", "database": postgres_dsn, "identifiers": ["at"], "quasi_identifiers": recipes}
+    content = yaml.safe_dump({**spec, "privacy": {"k": 2}, "target": {"table": "anon"}})
+    Path("nightly.yml").write_text(content, encoding="utf-8")
+    for zone, status in (("Asia/Tokyo", "released"), ("America/New_York", "unchanged")):
+        monkeypatch.setenv("PGTZ", zone)
+        (release,) = run("nightly.yml").releases
+        assert release.status == status

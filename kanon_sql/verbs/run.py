@@ -383,12 +383,12 @@ def _state(scheduled: Scheduled, source: Source, memory: Memory, notes: Memory) 
 def _changes(prints: Fingerprints, before: Mapping[str, Any], source: Source) -> list[str]:
     """The changes since the run of a manifest, in words.
 
-    Another default time zone changes the labels of moments, and the checksum of the same moments.
+    Another time zone changes the checksum of the same moments; whether they changed as well is unknown then.
     """
     changes = prints.changed_since(before["run"]["fingerprints"])
     old, new = before.get("time_zone"), source.time_zone
-    if not old or not new or old == new:
-        return changes
+    if SOURCE_CHANGED not in changes or not old or not new or old == new:
+        return changes  # without moments that count, the time zone does not matter
     return [*(change for change in changes if change != SOURCE_CHANGED), f"the time zone changed from {old} to {new}"]
 
 
