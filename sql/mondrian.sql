@@ -140,41 +140,16 @@ FROM (
     ) AS best
   FROM (
     SELECT
-      class, attribute, position, number, n, below, above, next_position, next_number,
+      class, attribute, position, number, n,
+      CAST(SUM(n) OVER left_side AS BIGINT) AS below,
+      CAST(SUM(n) OVER whole - SUM(n) OVER left_side AS BIGINT) AS above,
+      LEAD(position) OVER left_side AS next_position,
+      LEAD(number) OVER left_side AS next_number,
       COALESCE($safe_left, FALSE) AND COALESCE($safe_right, FALSE) AS safe
-    FROM (
-      SELECT
-        l.class, l.attribute, l.position, l.number, l.n, l.upto - p.before AS below,
-        p.before + p.total - l.upto AS above,
-        CASE WHEN l.position < p.last_position THEN l.next_position END AS next_position,
-        CASE WHEN l.position < p.last_position THEN l.next_number END AS next_number
-      FROM (
-        -- all cells on one line: DuckDB takes twice as long for sums of rows that begin with every partition
-        SELECT
-          class, attribute, position, number, n,
-          CAST(SUM(n) OVER line AS BIGINT) AS upto,
-          LEAD(position) OVER line AS next_position,
-          LEAD(number) OVER line AS next_number
-        FROM $cells
-        WHERE number IS NOT NULL
-        WINDOW line AS (ORDER BY class, attribute, position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW)
-      ) AS l
-      INNER JOIN (
-        SELECT
-          class, attribute, last_position, total,
-          CAST(
-            SUM(total) OVER (ORDER BY class, attribute ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS BIGINT
-          ) - total AS before
-        FROM (
-          SELECT class, attribute, MAX(position) AS last_position, CAST(SUM(n) AS BIGINT) AS total
-          FROM $cells
-          WHERE number IS NOT NULL
-          GROUP BY class, attribute
-        ) AS counted
-      ) AS p ON p.class = l.class AND p.attribute = l.attribute
-    ) AS parted
-    -- for models with other figures than the number of rows
+    FROM $cells
+    WHERE number IS NOT NULL
     WINDOW
+      whole AS (PARTITION BY class, attribute),
       left_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW),
       right_side AS (PARTITION BY class, attribute ORDER BY position ROWS BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING)
   ) AS steps

@@ -210,23 +210,29 @@ def union_all(queries: Sequence[str]) -> str:
     return " UNION ALL ".join(queries)
 
 
-def over(given: Predicate, window: str, rows: str | None = None) -> Predicate:
+def over(given: Predicate, window: str, rest_of: tuple[str, str] | None = None) -> Predicate:
     """A condition on a class as one on a window of rows named `window` in the query.
 
-    `rows`: a column with the number of these rows, SUM(n).
+    `rest_of`: two windows whose difference these rows are, from which sums are computed: DuckDB takes twice as long for
+    the sum of a frame that begins after the current row.
 
     >>> over(Predicate("SUM(n) >= $k", {"k": 5}), "left_side").text
     'SUM(n) OVER left_side >= 5'
-    >>> over(Predicate("SUM(n) >= $k AND MAX(n) < 9", {"k": 5}), "left_side", "below").text
-    'below >= 5 AND MAX(n) OVER left_side < 9'
+    >>> over(Predicate("SUM(n) >= $k", {"k": 5}), "right_side", ("whole", "left_side")).text
+    '(SUM(n) OVER whole - SUM(n) OVER left_side) >= 5'
     """
     tree = exp.Paren(this=predicate(given))  # a parent, so that a bare aggregate can be replaced like any other
     for aggregate in list(tree.find_all(exp.AggFunc)):
-        if rows and aggregate == _ROWS:
-            aggregate.replace(exp.column(rows))
+        if rest_of and isinstance(aggregate, exp.Sum):
+            whole, before = (_windowed(aggregate, name) for name in rest_of)
+            aggregate.replace(exp.paren(exp.Sub(this=whole, expression=before)))
         else:
-            aggregate.replace(exp.Window(this=aggregate.copy(), alias=exp.to_identifier(window), over="OVER"))
+            aggregate.replace(_windowed(aggregate, window))
     return Predicate(tree.this.sql("duckdb"))
+
+
+def _windowed(aggregate: exp.Expr, window: str) -> exp.Window:
+    return exp.Window(this=aggregate.copy(), alias=exp.to_identifier(window), over="OVER")
 
 
 def is_null(expression: exp.Expr) -> exp.Expr:

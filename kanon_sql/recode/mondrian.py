@@ -370,7 +370,8 @@ class _MondrianRun:
     def _sides_are_safe(self) -> dict[str, Predicate]:
         """The model as conditions on the two sides of a cut."""
         safe = self.task.model.rows_alone
-        return {"safe_left": over(safe, "left_side", "below"), "safe_right": over(safe, "right_side", "above")}
+        right = over(safe, "right_side", rest_of=("whole", "left_side"))
+        return {"safe_left": over(safe, "left_side"), "safe_right": right}
 
     def _places(self, j: int) -> str:
         order = self.orders[j]
