@@ -182,6 +182,23 @@ def test_people_who_would_disclose_their_value_wait(hospital: Any, monkeypatch: 
         run_database({**values, "differencing_values": {"patients.ill": 3}}, connection=hospital)
 
 
+def test_a_release_keeps_its_own_diversity_when_arrivals_wait(hospital: Any) -> None:
+    """Both releases show two values of everyone; but the new one needs three, and the third arrives with too few."""
+    hospital.execute("DELETE FROM patients WHERE id >= 10")
+    hospital.execute("ALTER TABLE patients ADD COLUMN ill VARCHAR")
+    hospital.execute(
+        "UPDATE patients SET age = 30, ill = CASE WHEN id < 4 THEN 'flu' WHEN id < 8 THEN 'cold' ELSE 'HIV' END"
+    )
+    tables = {"patients": {"quasi_identifiers": {"age": RANGES}, "sensitive": ["ill"]}}
+    values = spec(tables=tables, privacy={"k": 2, "m": 0, "l_diversity": {"patients.ill": 3}}, deferral_limit=1.0)
+    run_database(values, connection=hospital)
+    hospital.execute("DELETE FROM patients WHERE id > 6")  # one with a cold, and both with HIV
+    hospital.execute("INSERT INTO patients VALUES (20, 30, 'gout')")
+    second = run_database(values, connection=hospital).release
+    assert second
+    assert (second.manifest["waiting"]["people"], released(hospital, "patients")) == (4, 10)
+
+
 def test_an_older_release_is_compared_as_well(hospital: Any) -> None:
     run_database(spec(), connection=hospital)
     for ward in (0, 1):

@@ -110,9 +110,7 @@ def _show_waiting(manifest: dict[str, Any]) -> None:
         releases = "1 earlier release" if len(compared) == 1 else f"{len(compared):,} earlier releases"
         out.print(f"Compared with {releases}: at least {fewest:,} people share what both show of one of them.")
         for column in compared[0]["fewest_values"]:
-            values = min(
-                found["fewest_values"].get(column, 0) for found in compared if column in found["fewest_values"]
-            )
+            values = min(found["fewest_values"][column] for found in compared if column in found["fewest_values"])
             out.print(f"At least {values:,} values of {escape(column)} remain possible for everyone.")
 
 

@@ -11,6 +11,7 @@ import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from kanon_sql import queries
@@ -22,7 +23,7 @@ from kanon_sql.linked.check import Joined, LinkedFinding, ValueCheck, ValueFindi
 from kanon_sql.linked.counted import CodedTable
 from kanon_sql.linked.judge import KeptRows
 from kanon_sql.linked.links import Link
-from kanon_sql.linked.sensitive import UNIT_ID, compared_columns
+from kanon_sql.linked.sensitive import UNIT_ID, SensitiveColumn, compared_columns
 from kanon_sql.linked.waiting import Chooser, Waiting
 from kanon_sql.linked.writer import Writer, secret_of, unchanged
 from kanon_sql.privacy import PrivacyModels
@@ -114,6 +115,11 @@ class LinkedHistory:
     secret: str
     since: int
     past: Mapping[str, Relation] | None = None
+
+    @cached_property
+    def _compared_columns(self) -> list[tuple[SensitiveColumn, int]]:
+        """The sensitive columns whose values are compared, with how many must remain possible."""
+        return compared_columns(self.spec, self.links)
 
     @classmethod
     def after(
@@ -286,8 +292,7 @@ class LinkedHistory:
         if self.spec.differencing == "refuse" or m == "all":
             return None
         with Scratch(counting, "waiting") as here:
-            columns = compared_columns(self.spec, self.links)
-            chooser = Chooser(here, scratch.engine, past, candidates, k, m, columns)
+            chooser = Chooser(here, scratch.engine, past, candidates, k, m, self._compared_columns)
             if chooser.moving <= _MOST_MOVING:
                 chooser.choose(self.earlier(scratch, list(past.values())))
             return chooser.chosen(scratch)
@@ -331,12 +336,14 @@ class LinkedHistory:
 
     def _side_by_side(self, scratch: Scratch, histories: Mapping[str, Relation], release: int) -> Joined:
         """The rows of an earlier release and of the staged one, joined by their digests."""
-        sensitive = enumerate(compared_columns(self.spec, self.links))
-        places = {place: column for place, (column, _) in sensitive}
         compared: list[ReleasedTable] = []
         for link in self.links:
             labels = list(self.spec.tables[link.name].quasi_identifiers)
-            values = {place: column.column for place, column in places.items() if column.table == link.name}
+            values = {
+                place: column.column
+                for place, (column, _) in enumerate(self._compared_columns)
+                if column.table == link.name
+            }
             text = queries.side_by_side(
                 histories[link.name], labels, values, release, self.number, scratch.engine.dialect
             )
@@ -353,7 +360,7 @@ class LinkedHistory:
 
     def _values(self, joined: Joined) -> Iterator[ValueFinding]:
         """Count the sensitive values of either of two releases that are side by side."""
-        for place, (column, least) in enumerate(compared_columns(self.spec, self.links)):
+        for place, (column, least) in enumerate(self._compared_columns):
             only_least = replace(column, models=PrivacyModels((), UNIT_ID), distinct=least)
             for code in queries.compared_values(place):
                 yield from ValueCheck(joined, only_least, code).findings(self.spec.privacy.m)

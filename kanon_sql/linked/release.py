@@ -124,9 +124,11 @@ def release_to(
             else:
                 pieces = {name: [piece] for name, piece in writer.pieces(outcome.node, kept, about).items()}
             whole = {name: (engine, found) for name, found in references(scratch, copies, columns).items()}
-            publishing = _to_folder if into.folder else _to_schema
-            some_wait = waiting is not None and waiting.people > 0
-            checked, compared = publishing(engine, spec, links, pieces, targets, whole, observer, history, some_wait)
+            compared: Sequence[Mapping[str, Any]] = ()
+            if into.folder:
+                checked = _to_folder(engine, spec, links, pieces, whole, observer)
+            else:
+                checked, compared = _to_schema(engine, spec, links, pieces, targets, whole, observer, history, waiting)
         warnings = _warnings(engine, spec, copies)
     names = {name: target.name if into.folder else written(engine.lasting(target)) for name, target in targets.items()}
     return LinkedRelease(links, tables, judge, outcome, checked, names, warnings, waiting, compared)
@@ -251,7 +253,7 @@ def _to_schema(
     whole: Mapping[str, WholeTable],
     observer: Observer,
     history: LinkedHistory | None,
-    some_wait: bool,
+    waiting: Waiting | None,
 ) -> tuple[Checked, Sequence[Mapping[str, Any]]]:
     """Create the tables in the transaction that is open, and check them; VerificationError undoes everything."""
     assert spec.into is not None
@@ -262,7 +264,7 @@ def _to_schema(
             publish(engine, target, _all(pieces[link.name]), lambda _, staged: staged, staging)
         observer.stage("Checking the tables")
         checked = check_released(engine, links, spec, targets, whole)
-        if some_wait:
+        if waiting and waiting.people:
             _require_with_waiting(checked)
         _require(checked, spec)
         compared: Sequence[Mapping[str, Any]] = ()
@@ -282,11 +284,9 @@ def _to_folder(
     spec: LinkedSpec,
     links: Sequence[Link],
     pieces: Mapping[str, Sequence[Piece]],
-    targets: Mapping[str, Relation],  # noqa: ARG001 - of schemas
     whole: Mapping[str, WholeTable],
     observer: Observer,
-    *_: object,
-) -> tuple[Checked, Sequence[Mapping[str, Any]]]:
+) -> Checked:
     """Write the files to a private folder, check them as a reader sees them, and rename the folder."""
     assert spec.into is not None
     final = Path(str(spec.into.folder)).absolute()
@@ -304,7 +304,7 @@ def _to_folder(
             os.rename(folder, final)
         except OSError as error:
             raise TargetError(f"{final} cannot be created ({error.strerror}); name another folder") from None
-    return checked, ()
+    return checked
 
 
 def _check_folder(folder: Path) -> None:
