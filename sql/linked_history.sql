@@ -371,7 +371,7 @@ FROM (
 ) AS few;
 
 -- name: victims_of_values
--- Choose the rows whose changes have to wait because of sensitive values: of each person, one of the combination, or else those with the values.
+-- Choose the rows whose changes have to wait because of sensitive values: of each person, one row of the combination, or else the rows with the values.
 -- columns: row_id
 SELECT o.victim AS row_id
 FROM $occurrences AS o

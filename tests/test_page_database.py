@@ -86,7 +86,7 @@ def test_the_release_its_check_and_its_runs_are_shown(client: Any) -> None:
     assert "ward quasi-identifier unchanged at level 0 (suppress)" in text
     assert "row of the main table 60 people 5" in text
     assert "visits.severity" in text
-    runs = text.partition("Share both releases, at least")[2]
+    runs = text.partition("Shared in both releases by at least")[2]
     assert runs.split("UTC")[1].split()[:6] == ["60", "3", "3", "0", "0", "1"]
     reloaded(client, "database/create")
     report = client.get("database/report")
