@@ -9,13 +9,12 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.page.draft import ROLES, Draft, DraftColumn, suggested_attribute
 from kanon_sql.page.state import PATIENCE, Page
 from kanon_sql.page.summaries import ColumnSummary
-from kanon_sql.page.web import changing, rendered, shown, shows_rare, whole
+from kanon_sql.page.web import rendered, shown, shows_rare, whole
 
 MEANINGS = {
     "quasi-identifier": "others might know it: generalized",
@@ -69,7 +68,6 @@ def _notes(page: Page) -> dict[str, Any]:
     return {"by_column": by_column, "others": others}
 
 
-@changing(show)
 def role(request: Request, form: FormData) -> Response:
     """Set the role, reason or priority of a column."""
     place = request.path_params["place"]
@@ -104,4 +102,5 @@ def _with_reason(column: DraftColumn, text: str) -> DraftColumn:
     return replace(column, reason=reason)
 
 
-ROUTES = [Route("/columns", show), Route("/columns/{place:int}", role, methods=["POST"])]
+PAGES = {"/columns": show}
+CHANGES = {"/columns/{place:int}": role}

@@ -9,7 +9,6 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.loss import METRICS
@@ -20,7 +19,7 @@ from kanon_sql.page.histograms import DraftCounts
 from kanon_sql.page.release import start_measuring
 from kanon_sql.page.risk import run_at
 from kanon_sql.page.state import PATIENCE, Page, PageResult
-from kanon_sql.page.web import changing, rendered, shown, stopping
+from kanon_sql.page.web import rendered, shown, stopping
 from kanon_sql.report import words
 from kanon_sql.report.numbers import figure, models
 from kanon_sql.report.words import listed
@@ -417,13 +416,11 @@ def _back(request: Request) -> Response:
     return shown(request, "compare", **{side: request.query_params.get(side, "") for side in SIDES})
 
 
-@changing(show)
 def choose(request: Request, form: FormData) -> Response:
     """Choose the results to compare."""
     return shown(request, "compare", **{side: str(form.get(side, "")) for side in SIDES})
 
 
-@changing(show)
 def rename(request: Request, form: FormData) -> Response:
     """Rename a result."""
     name = " ".join(str(form.get("name", "")).split())[:_LONGEST]
@@ -433,14 +430,12 @@ def rename(request: Request, form: FormData) -> Response:
     return _back(request)
 
 
-@changing(show)
 def remove(request: Request, _: FormData) -> Response:
     """Remove a result from the page."""
     request.app.state.page.remove(request.path_params["number"])
     return _back(request)
 
 
-@changing(show)
 def measure(request: Request, _: FormData) -> Response:
     """Start measuring the attacks on a result, and its utility; nothing is written."""
     page: Page = request.app.state.page
@@ -449,7 +444,6 @@ def measure(request: Request, _: FormData) -> Response:
     return _back(request)
 
 
-@changing(show)
 def ask(request: Request, form: FormData) -> Response:
     """Add a question of the user, the columns of a cross table, or remove it; results are measured anew."""
     page: Page = request.app.state.page
@@ -463,7 +457,6 @@ def ask(request: Request, form: FormData) -> Response:
     return _back(request)
 
 
-@changing(show)
 def pick(request: Request, form: FormData) -> Response:
     """Turn an explored node into a result."""
     page: Page = request.app.state.page
@@ -475,7 +468,6 @@ def pick(request: Request, form: FormData) -> Response:
     return shown(request, "compare", left=str(result.number))  # the new result will be at the right
 
 
-@changing(show)
 def bring_back(request: Request, _: FormData) -> Response:
     """Make a result's draft the draft."""
     page: Page = request.app.state.page
@@ -484,14 +476,14 @@ def bring_back(request: Request, _: FormData) -> Response:
     return _back(request)
 
 
-ROUTES = [
-    Route("/compare", show),
-    Route("/compare", choose, methods=["POST"]),
-    Route("/compare/{number:int}/name", rename, methods=["POST"]),
-    Route("/compare/{number:int}/remove", remove, methods=["POST"]),
-    Route("/compare/ask", ask, methods=["POST"]),
-    Route("/compare/stop", stopping(show, _back), methods=["POST"]),
-    Route("/compare/{number:int}/measure", measure, methods=["POST"]),
-    Route("/compare/{number:int}/pick", pick, methods=["POST"]),
-    Route("/compare/{number:int}/draft", bring_back, methods=["POST"]),
-]
+PAGES = {"/compare": show}
+CHANGES = {
+    "/compare": choose,
+    "/compare/{number:int}/name": rename,
+    "/compare/{number:int}/remove": remove,
+    "/compare/ask": ask,
+    "/compare/stop": stopping(_back),
+    "/compare/{number:int}/measure": measure,
+    "/compare/{number:int}/pick": pick,
+    "/compare/{number:int}/draft": bring_back,
+}

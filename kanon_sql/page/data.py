@@ -12,7 +12,6 @@ from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from kanon_sql.errors import KanonError
 from kanon_sql.generalization.values import key
@@ -149,4 +148,5 @@ def _released(result: PageResult, summary: SourceSummary, k: int) -> Rows:
     return Rows(columns, rows)
 
 
-ROUTES = [Route("/data", show)]
+PAGES = {"/data": show}
+CHANGES: dict[str, Any] = {}

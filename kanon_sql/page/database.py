@@ -15,12 +15,11 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
-from starlette.routing import Route
 
 from kanon_sql.errors import SpecError
 from kanon_sql.page import web
 from kanon_sql.page.database_state import described, loaded
-from kanon_sql.page.web import changing, fragment, report_page, shown
+from kanon_sql.page.web import fragment, report_page, shown
 from kanon_sql.page.work import Work
 
 SCREEN = "database"
@@ -109,7 +108,6 @@ def show(request: Request, problem: str = "") -> Response:
     return HTMLResponse(fragment(SCREEN, **content), status_code=422 if problem else 200)
 
 
-@changing(show)
 def reload(request: Request, _: FormData) -> Response:
     """Read the spec and the release again."""
     page: DatabasePage = request.app.state.page
@@ -118,14 +116,12 @@ def reload(request: Request, _: FormData) -> Response:
     return shown(request, SCREEN)
 
 
-@changing(show)
 def create_report(request: Request, _: FormData) -> Response:
     """Create the report of the release."""
     request.app.state.page.run(_REPORTING)
     return shown(request, SCREEN)
 
 
-@changing(show)
 def stop(request: Request, _: FormData) -> Response:
     """Stop reading."""
     request.app.state.page.stop()
@@ -140,10 +136,9 @@ def report(request: Request) -> Response:
     return report_page(request, page.report, f"{page.file.stem}.html")
 
 
-ROUTES = [
-    Route(f"/{SCREEN}", show),
-    Route(f"/{SCREEN}/reload", reload, methods=["POST"]),
-    Route(f"/{SCREEN}/create", create_report, methods=["POST"]),
-    Route(f"/{SCREEN}/stop", stop, methods=["POST"]),
-    Route(f"/{SCREEN}/report", report),
-]
+PAGES = {f"/{SCREEN}": show, f"/{SCREEN}/report": report}
+CHANGES = {
+    f"/{SCREEN}/reload": reload,
+    f"/{SCREEN}/create": create_report,
+    f"/{SCREEN}/stop": stop,
+}

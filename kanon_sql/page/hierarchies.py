@@ -13,7 +13,6 @@ from typing import Any
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from kanon_sql.errors import HierarchyError, KanonError, SpecError
 from kanon_sql.generalization import hierarchy as h
@@ -43,7 +42,7 @@ from kanon_sql.page.recipes import (
     usual,
 )
 from kanon_sql.page.state import Page
-from kanon_sql.page.web import changing, rendered, shown, shows_rare, whole
+from kanon_sql.page.web import rendered, shown, shows_rare, whole
 from kanon_sql.report.svg import Element, element, picture
 from kanon_sql.spec import READING
 from kanon_sql.spec import age_at as age_at_in
@@ -254,7 +253,6 @@ def _take(page: Page, place: int, name: str, recipe: Any, message: str) -> None:
     page.editor.rejected.pop(name, None)
 
 
-@changing(show)
 def recipe(request: Request, form: FormData) -> Response:
     """Set the recipe from the fields of its form; rejected input stays in the form."""
     page, place, column = _changed_column(request)
@@ -288,7 +286,6 @@ def _in_folder(page: Page, column: DraftColumn, kind: str, texts: Mapping[str, s
     raise SpecError("choose one of the files in the list")
 
 
-@changing(show)
 def again(request: Request, _: FormData) -> Response:
     """Return to the suggested recipe."""
     page, place, column = _changed_column(request)
@@ -303,7 +300,6 @@ def _suggestion(page: Page, column: DraftColumn) -> Any:
     return suggested_recipe(column.suggested)
 
 
-@changing(show)
 def bounds(request: Request, form: FormData) -> Response:
     """Set the lowest and highest level that a release may show."""
     page, place, column = _changed_column(request)
@@ -319,7 +315,6 @@ def bounds(request: Request, form: FormData) -> Response:
     return _back(request)
 
 
-@changing(show)
 def start(request: Request, form: FormData) -> Response:
     """Start groups by hand from the suggestion, from the recipe in use, or from nothing."""
     page, place, column = _changed_column(request)
@@ -335,7 +330,6 @@ def start(request: Request, form: FormData) -> Response:
     return _back(request, "groups")
 
 
-@changing(show)
 def age_at(request: Request, form: FormData) -> Response:
     """Read a column of dates of birth as the age at the date in another column, or as dates again; the file is read."""
     page, place, column = _changed_column(request)
@@ -373,7 +367,6 @@ def _grouped(hierarchy: Hierarchy, name: str) -> dict[str, Any]:
     return {"groups": listed}
 
 
-@changing(show)
 def move(request: Request, form: FormData) -> Response:
     """Move chips between boxes, or create, rename or delete a box or a level."""
     page, place, column = _changed_column(request)
@@ -412,7 +405,6 @@ def _moved(before: ByHand, level: int, chosen: list[str], form: FormData) -> tup
     raise SpecError("invalid form; reload the page")
 
 
-@changing(show)
 def find(request: Request, form: FormData) -> Response:
     """Only show chips whose text contains the search text."""
     page, _, column = _changed_column(request)
@@ -420,7 +412,6 @@ def find(request: Request, form: FormData) -> Response:
     return _back(request, "groups")
 
 
-@changing(show)
 def upload(request: Request, form: FormData) -> Response:
     """Read a hierarchy from an uploaded file into groups of the spec; the file itself is not stored."""
     page, place, column = _changed_column(request)
@@ -491,20 +482,14 @@ def _flat(css: str, x: float, wide: float) -> list[Element]:
     return [element("rect", x=x, y=0, width=wide, height=_HIGH, class_=css)] if wide > 0.01 else []
 
 
-ROUTES = [
-    Route("/hierarchies", show),
-    Route("/hierarchies/{place:int}", show),
-    *(
-        Route(f"/hierarchies/{{place:int}}/{name}", change, methods=["POST"])
-        for name, change in {
-            "recipe": recipe,
-            "suggested": again,
-            "levels": bounds,
-            "start": start,
-            "groups": move,
-            "find": find,
-            "file": upload,
-            "age": age_at,
-        }.items()
-    ),
-]
+PAGES = {"/hierarchies": show, "/hierarchies/{place:int}": show}
+CHANGES = {
+    "/hierarchies/{place:int}/recipe": recipe,
+    "/hierarchies/{place:int}/suggested": again,
+    "/hierarchies/{place:int}/levels": bounds,
+    "/hierarchies/{place:int}/start": start,
+    "/hierarchies/{place:int}/groups": move,
+    "/hierarchies/{place:int}/find": find,
+    "/hierarchies/{place:int}/file": upload,
+    "/hierarchies/{place:int}/age": age_at,
+}

@@ -10,12 +10,11 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from kanon_sql.errors import SpecError
 from kanon_sql.hints import DROPPED, IDENTIFIER, SENSITIVE
 from kanon_sql.page.draft import Draft, DraftColumn
-from kanon_sql.page.web import changing, number, rendered, shown
+from kanon_sql.page.web import number, rendered, shown
 from kanon_sql.spec import SENSITIVE_MODELS
 from kanon_sql.spec.keys import kind_of
 
@@ -192,7 +191,6 @@ def _suits(variant: str, column: DraftColumn) -> bool:
     return True
 
 
-@changing(show)
 def choose(request: Request, form: FormData) -> Response:
     """Set or remove the parameters of models."""
 
@@ -257,4 +255,5 @@ def _with_variant(given: dict[str, Any], key: str, column: DraftColumn, form: Fo
     return rest
 
 
-ROUTES = [Route("/models", show), Route("/models", choose, methods=["POST"])]
+PAGES = {"/models": show}
+CHANGES = {"/models": choose}

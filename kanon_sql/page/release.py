@@ -12,7 +12,6 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, SENSITIVE
@@ -20,7 +19,7 @@ from kanon_sql.page import decision
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.names import FORMS, RELEASES, SPECS, file_in, plain
 from kanon_sql.page.state import Page, PageResult
-from kanon_sql.page.web import changing, rendered, report_page, shown, stopping
+from kanon_sql.page.web import rendered, report_page, shown, stopping
 from kanon_sql.queries import DIALECTS
 from kanon_sql.release.publish import check_file
 from kanon_sql.report import words
@@ -164,13 +163,11 @@ def _back(request: Request, of: str | None = None) -> Response:
     return shown(request, "release", of=of or _candidate(request).of)
 
 
-@changing(show)
 def choose(request: Request, form: FormData) -> Response:
     """Choose another result to release, or the draft."""
     return _back(request, str(form.get("of", "")))
 
 
-@changing(show)
 def where(request: Request, form: FormData) -> Response:
     """Rename the target or the spec file."""
     page: Page = request.app.state.page
@@ -199,7 +196,6 @@ def start_measuring(page: Page, result: PageResult) -> None:
     page.run(f"Attacks and utility of {result.number}", request, result.draft, result.number)
 
 
-@changing(show)
 def measure(request: Request, _: FormData) -> Response:
     """Measure the figures of a result that are missing."""
     candidate = _candidate(request)
@@ -209,14 +205,12 @@ def measure(request: Request, _: FormData) -> Response:
     return _back(request, candidate.of)
 
 
-@changing(show)
 def decide(request: Request, form: FormData) -> Response:
     """Set the recipient, or another field of the decision."""
     request.app.state.page.change(lambda draft: decision.with_declared(draft, form))
     return _back(request)
 
 
-@changing(show)
 def write(request: Request, form: FormData) -> Response:
     """Write the release, with its report if requested."""
     candidate = _candidate(request, str(form.get("of", "")))
@@ -265,7 +259,6 @@ def _report(candidate: Candidate, report: str, replaced: list[Any]) -> dict[str,
     return {"file": candidate.here(path), "overwrite": name in replaced}
 
 
-@changing(show)
 def write_spec(request: Request, form: FormData) -> Response:
     """Write the spec file, readable only for its owner."""
     candidate = _candidate(request, str(form.get("of", "")))
@@ -289,7 +282,6 @@ def download(request: Request) -> Response:
     return PlainTextResponse(text, headers=headers, media_type="application/yaml")
 
 
-@changing(show)
 def statement(request: Request, form: FormData) -> Response:
     """Print the statement of a result, for the engine here or for another system."""
     candidate = _candidate(request, str(form.get("of", "")))
@@ -368,16 +360,14 @@ def _entry(key: str, value: Any, before: str = "") -> Iterator[str]:
     yield line if len(line) <= _WIDEST else indent(as_yaml({key: value}), before).rstrip("\n")
 
 
-ROUTES = [
-    Route("/release", show),
-    Route("/release", choose, methods=["POST"]),
-    Route("/release/where", where, methods=["POST"]),
-    Route("/release/decision", decide, methods=["POST"]),
-    Route("/release/measure", measure, methods=["POST"]),
-    Route("/release/write", write, methods=["POST"]),
-    Route("/release/stop", stopping(show, _back), methods=["POST"]),
-    Route("/release/spec", download),
-    Route("/release/spec", write_spec, methods=["POST"]),
-    Route("/release/statement", statement, methods=["POST"]),
-    Route("/release/report/{number:int}", report),
-]
+PAGES = {"/release": show, "/release/spec": download, "/release/report/{number:int}": report}
+CHANGES = {
+    "/release": choose,
+    "/release/where": where,
+    "/release/decision": decide,
+    "/release/measure": measure,
+    "/release/write": write,
+    "/release/stop": stopping(_back),
+    "/release/spec": write_spec,
+    "/release/statement": statement,
+}

@@ -9,14 +9,13 @@ from typing import Any
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from kanon_sql.errors import KanonError
 from kanon_sql.page.charts import histogram
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.histograms import DraftCounts, NodeHistograms
 from kanon_sql.page.state import PATIENCE, Page
-from kanon_sql.page.web import changing, rendered, shown, shows_rare, stopping, whole
+from kanon_sql.page.web import rendered, shown, shows_rare, stopping, whole
 from kanon_sql.recode import RECODERS
 from kanon_sql.spec import may_suppress
 
@@ -86,7 +85,6 @@ def _allowed(page: Page, seen: NodeHistograms) -> dict[str, int]:
     return {"allowed": may_suppress(limit, page.rows), "at_risk": seen.at_risk(page.draft.k)}
 
 
-@changing(show)
 def move(request: Request, form: FormData) -> Response:
     """Set k, or the level of a column."""
 
@@ -105,7 +103,6 @@ def move(request: Request, form: FormData) -> Response:
     return _back(request)
 
 
-@changing(show)
 def release(request: Request, _: FormData) -> Response:
     """Turn the levels of the screen into a result, which can be compared and released; nothing is written."""
     page: Page = request.app.state.page
@@ -129,9 +126,9 @@ def run_at(page: Page, draft: Draft, levels: dict[str, int]) -> None:
     page.run(f"levels {named}, k = {draft.k}", {"spec": {**spec, "node": levels}}, draft)
 
 
-ROUTES = [
-    Route("/risk", show),
-    Route("/risk", move, methods=["POST"]),
-    Route("/risk/release", release, methods=["POST"]),
-    Route("/risk/stop", stopping(show, _back), methods=["POST"]),
-]
+PAGES = {"/risk": show}
+CHANGES = {
+    "/risk": move,
+    "/risk/release": release,
+    "/risk/stop": stopping(_back),
+}

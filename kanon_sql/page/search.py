@@ -9,12 +9,11 @@ from typing import Any, get_args
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from kanon_sql.errors import SpecError
 from kanon_sql.loss import METRICS
 from kanon_sql.page.draft import Draft
-from kanon_sql.page.web import changing, number, rendered, shown, stopping
+from kanon_sql.page.web import number, rendered, shown, stopping
 from kanon_sql.recode import RECODERS
 from kanon_sql.report import words
 from kanon_sql.spec import LocalStrategy, SearchStrategy
@@ -115,7 +114,6 @@ def default_seconds(name: str) -> float | None:
     return seconds
 
 
-@changing(show)
 def choose(request: Request, form: FormData) -> Response:
     """Set the strategy, metric or limits."""
 
@@ -148,7 +146,6 @@ def _suppression_limit(form: FormData) -> float | str:
     return float(f"{number(form, 'suppression', 'Maximum suppression', 0, 100, 2)}e-2")
 
 
-@changing(show)
 def run(request: Request, _: FormData) -> Response:
     """Start a search of the draft; nothing is written."""
     page = request.app.state.page
@@ -159,7 +156,6 @@ def run(request: Request, _: FormData) -> Response:
     return shown(request, "search")
 
 
-@changing(show)
 def levels(request: Request, _: FormData) -> Response:
     """Show the risk at the levels that a search has found."""
     page = request.app.state.page
@@ -171,10 +167,10 @@ def levels(request: Request, _: FormData) -> Response:
     return shown(request, "risk")
 
 
-ROUTES = [
-    Route("/search", show),
-    Route("/search", choose, methods=["POST"]),
-    Route("/search/run", run, methods=["POST"]),
-    Route("/search/levels/{number:int}", levels, methods=["POST"]),
-    Route("/search/stop", stopping(show, lambda request: shown(request, "search")), methods=["POST"]),
-]
+PAGES = {"/search": show}
+CHANGES = {
+    "/search": choose,
+    "/search/run": run,
+    "/search/levels/{number:int}": levels,
+    "/search/stop": stopping(lambda request: shown(request, "search")),
+}

@@ -49,7 +49,7 @@ def application(page: Page | DatabasePage, token: str, port: int) -> Starlette:
     else:
         screens = [import_module(f"kanon_sql.page.{name}") for name in web.TITLES]
         middleware.append(Middleware(StartFirst, page=page, token=token))
-    routes = [route for screen in screens for route in screen.ROUTES]
+    routes = [route for screen in screens for route in web.routes(screen)]
     to_first = Route("/", lambda _: RedirectResponse(f"/{token}/{page.first_screen}"))
 
     @contextlib.asynccontextmanager

@@ -8,14 +8,13 @@ from typing import Any
 from starlette.datastructures import FormData, UploadFile
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
 
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.page import folder, saved
 from kanon_sql.page.first_draft import open_again, restore
 from kanon_sql.page.reading import DATES, DECIMALS, delimiters, keys_of, texts_of
 from kanon_sql.page.state import Page
-from kanon_sql.page.web import TITLES, changing, rendered, shown
+from kanon_sql.page.web import TITLES, rendered, shown
 from kanon_sql.spec import kind_of_file
 
 CURRENT = "current"  # the value of the field for the open source
@@ -59,7 +58,6 @@ def _tables(page: Page) -> tuple[list[str], str]:
         return [], str(error)
 
 
-@changing(show)
 def open_data(request: Request, form: FormData) -> Response:
     """Open a file or a table, or read the open one in another way."""
     page: Page = request.app.state.page
@@ -83,7 +81,6 @@ def open_data(request: Request, form: FormData) -> Response:
     return shown(request, "columns")
 
 
-@changing(show)
 def upload(request: Request, form: FormData) -> Response:
     """Copy a file from this computer into the folder, where it can be opened."""
     page: Page = request.app.state.page
@@ -95,7 +92,6 @@ def upload(request: Request, form: FormData) -> Response:
     return shown(request, "start", file=name)
 
 
-@changing(show)
 def save(request: Request, form: FormData) -> Response:
     """Save the draft and the results."""
     page: Page = request.app.state.page
@@ -107,7 +103,6 @@ def save(request: Request, form: FormData) -> Response:
     return shown(request, "start", saved=name)
 
 
-@changing(show)
 def reopen(request: Request, form: FormData) -> Response:
     """Return to saved work."""
     page: Page = request.app.state.page
@@ -117,14 +112,12 @@ def reopen(request: Request, form: FormData) -> Response:
     return shown(request, "columns")
 
 
-@changing(show)
 def undo(request: Request, form: FormData) -> Response:
     """Return to the draft before the last change."""
     request.app.state.page.undo()
     return _same_screen(request, form)
 
 
-@changing(show)
 def redo(request: Request, form: FormData) -> Response:
     """Make an undone change again."""
     request.app.state.page.undo(back=False)
@@ -143,12 +136,12 @@ def _same_screen(request: Request, form: FormData) -> Response:
     return shown(request, screen)
 
 
-ROUTES = [
-    Route("/start", show),
-    Route("/start/open", open_data, methods=["POST"]),
-    Route("/start/upload", upload, methods=["POST"]),
-    Route("/start/save", save, methods=["POST"]),
-    Route("/start/reopen", reopen, methods=["POST"]),
-    Route("/undo", undo, methods=["POST"]),
-    Route("/redo", redo, methods=["POST"]),
-]
+PAGES = {"/start": show}
+CHANGES = {
+    "/start/open": open_data,
+    "/start/upload": upload,
+    "/start/save": save,
+    "/start/reopen": reopen,
+    "/undo": undo,
+    "/redo": redo,
+}

@@ -43,7 +43,6 @@ TITLES = {
     "compare": "Compare",
     "release": "Release",
 }
-Show = Callable[..., Response]
 Change = Callable[[Request, FormData], Response]
 
 
@@ -123,26 +122,26 @@ def shows_rare(request: Request) -> bool:
     return request.query_params.get("rare") == "yes"
 
 
-def changing(show: Show) -> Callable[[Change], Callable[[Request], Any]]:
-    """Turn a change, which gets the form, into an endpoint; its KanonError is shown on the screen of `show`."""
+def routes(screen: Any) -> list[Route]:
+    """The routes of a screen: its `PAGES`, and its `CHANGES`, which show it again if they raise KanonError."""
 
-    def decorate(change: Change) -> Callable[[Request], Any]:
+    def endpoint_of(change: Change) -> Callable[[Request], Any]:
         async def endpoint(request: Request) -> Response:
             async with request.form(max_files=1, max_fields=2000) as form:
                 try:
                     return await run_in_threadpool(change, request, form)
                 except KanonError as error:
-                    return await run_in_threadpool(show, request, problem=str(error))
+                    return await run_in_threadpool(screen.show, request, problem=str(error))
 
         return endpoint
 
-    return decorate
+    pages = [Route(path, page) for path, page in screen.PAGES.items()]
+    return pages + [Route(path, endpoint_of(change), methods=["POST"]) for path, change in screen.CHANGES.items()]
 
 
-def stopping(show: Show, back: Callable[[Request], Response]) -> Callable[[Request], Any]:
-    """The endpoint that stops the running work, with the best result so far or without one."""
+def stopping(back: Callable[[Request], Response]) -> Change:
+    """The change that stops the running work, with the best result so far or without one."""
 
-    @changing(show)
     def stop(request: Request, form: FormData) -> Response:
         request.app.state.page.stop(keep=form.get("how") != "end")
         return back(request)
