@@ -136,6 +136,9 @@ class Statement:
 class Engine(Protocol):
     """A connection to one database. All statements are printed for its `dialect`.
 
+    The engines derive from this class. Its own methods are those of a database whose transactions have one snapshot,
+    without policies, owners or privileges.
+
     `has_transactions`: whether the changes in `transaction` become visible together at its end, or not at all, and its
     reads see one snapshot. `has_temporary_tables`: whether a temporary table is more than a query that runs at every
     use. `has_keys`: whether it supports unique columns. `can_rename`: whether tables can be renamed.
@@ -167,7 +170,8 @@ class Engine(Protocol):
         """Look up a table or view by the name a user gave: `patients`, `hr.patients`, `"odd name"`."""
 
     def lasting(self, relation: Relation) -> Relation:
-        """The name of a relation for use in a view: without the name of the database, which can change."""
+        """The name of a relation for use in a view: without the name of the database, if that can change."""
+        return relation
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
         """Create a permanent table or view from a query, with a comment; returns the rows written, if reported."""
@@ -212,14 +216,17 @@ class Engine(Protocol):
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
 
-    def hidden(self, relation: Relation) -> list[str]:
+    def hidden(self, _: Relation) -> list[str]:
         """Sentences about data that the engine silently hides from readers of a relation, such as rows by policies."""
+        return []
 
-    def rights(self, relation: Relation) -> Rights:
+    def rights(self, _: Relation) -> Rights:
         """The owner of an existing relation and the rights to it."""
+        return Rights()
 
-    def set_owner(self, owner: str, forms: Mapping[Relation, str]) -> bool:
+    def set_owner(self, _: str, __: Mapping[Relation, str]) -> bool:
         """Transfer relations with their forms to an owner who can read them; False, without changes, if impossible."""
+        return False
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in another engine, from the result of a query here."""
@@ -227,11 +234,13 @@ class Engine(Protocol):
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table, if it exists."""
 
-    def may_change(self, table: Table) -> bool:
+    def may_change(self, _: Table) -> bool:
         """Whether a transaction can see two states of a table, such as a view of files or of another database."""
+        return False
 
-    def fingerprint(self, table: Table) -> tuple[Any, ...] | None:
+    def fingerprint(self, _: Table) -> tuple[Any, ...] | None:
         """A fingerprint of the rows of a table in any order; None if a transaction protects them from changes."""
+        return None
 
     def time_zone(self) -> str:
         """The time zone in which it converts timestamps to days and hours."""
@@ -256,6 +265,7 @@ class Engine(Protocol):
 
     def integer_type(self, largest: int) -> str:
         """The smallest signed integer type that can represent `largest`."""
+        return "TINYINT" if largest < 2**7 else "SMALLINT" if largest < 2**15 else "INTEGER"
 
     def transaction(self) -> AbstractContextManager[None]:
         """One consistent snapshot; rolled back if the block raises."""

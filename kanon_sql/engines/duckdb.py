@@ -17,7 +17,7 @@ from typing import Any
 import duckdb
 
 from kanon_sql import interrupts, queries
-from kanon_sql.engine import Attached, Column, Engine, FilesRead, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engine import Attached, Column, Engine, FilesRead, Table, name_readings, refuse_equal_names
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb_errors import explained, message_of
 from kanon_sql.engines.duckdb_files import (
@@ -121,7 +121,7 @@ class _Stream:
         return self.result.__arrow_c_stream__(schema)
 
 
-class DuckDB:
+class DuckDB(Engine):
     """One DuckDB connection; see `kanon_sql.engine.Engine` for its methods."""
 
     dialect = "duckdb"
@@ -282,9 +282,6 @@ class DuckDB:
         stored = next(((stored, form) for stored, form in listed if _folded(stored) == _folded(name)), None)
         return self.table(Relation(*home, stored[0]), stored[1]) if stored else None
 
-    def fingerprint(self, _: Table) -> None:
-        """None: a transaction has one snapshot of a table."""
-
     def _home(self, path: Sequence[str]) -> tuple[str, str] | None:
         """The database and schema that the first parts of a name refer to, in their own spelling."""
         here, schema = self.rows("SELECT current_database(), current_schema()")[0]
@@ -343,14 +340,6 @@ class DuckDB:
         *home, _ = relation.parts
         return {Relation(*home, name): text for name, text in self.connection.execute(_COMMENTS, home).fetchall()}
 
-    def hidden(self, _: Relation) -> list[str]:
-        """DuckDB has no policies."""
-        return []
-
-    def rights(self, _: Relation) -> Rights:
-        """DuckDB has no owners and no grants."""
-        return Rights()
-
     def hold(self, _: Relation) -> None:
         """Do nothing: of two transactions that change a table, DuckDB refuses the second."""
 
@@ -374,10 +363,6 @@ class DuckDB:
             return Attached(name)
         statement = queries.comment_column(relation, column, comment, self.dialect)
         return Attached(name, (column,), statement, needs_table=False)
-
-    def set_owner(self, _: str, __: Mapping[Relation, str]) -> bool:
-        """DuckDB has no owners."""
-        return False
 
     def register(self, data: Any) -> Table:
         """Make a DataFrame, an Arrow table, or anything else that DuckDB can scan, the source."""
@@ -513,10 +498,6 @@ class DuckDB:
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table."""
         self.run(queries.drop(relation, self.dialect))
-
-    def integer_type(self, largest: int) -> str:
-        """The smallest signed integer type for numbers up to `largest`."""
-        return "TINYINT" if largest < 2**7 else "SMALLINT" if largest < 2**15 else "INTEGER"
 
     def read_file(self, pattern: str) -> Table:
         """Make the CSV, Excel or Parquet files of a path or glob the view of the source."""

@@ -15,40 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Attached, Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engines import postgres_sql
 from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.named_queries import NamedQueries
-from kanon_sql.engines.postgres_sql import (
-    AFTER_DUCKDB,
-    ALL,
-    ATTACHED,
-    BEFORE_CHRIST,
-    BEFORE_CHRIST_AGAIN,
-    COLUMNS,
-    COMMENTS,
-    CSV,
-    DESCRIBED,
-    HASH_JOINS,
-    HIDDEN,
-    LABELS,
-    LOCK_WRITES,
-    LONGEST,
-    LOOK_UP,
-    MATERIALIZED,
-    MAY_CREATE,
-    MEASURE,
-    NO_URL,
-    PATH,
-    PIN,
-    READ,
-    READ_ONLY,
-    READS_FROM,
-    REFILL,
-    REFUSALS,
-    RIGHTS,
-    SCHEMAS,
-    SESSION,
-)
 from kanon_sql.errors import SourceError, SpecError, TargetError
 from kanon_sql.queries import Relation
 from kanon_sql.resources import install_command
@@ -101,9 +71,10 @@ _CANCELED = (
 if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
     import psycopg
     from psycopg.abc import Buffer
+    from psycopg.adapt import Loader
 
 
-class PostgreSQL:
+class PostgreSQL(Engine):
     """One PostgreSQL connection; see `kanon_sql.engine.Engine` for its methods.
 
     The connection is set to autocommit, and its session to the few settings that our SQL needs. Every statement runs in
@@ -134,7 +105,7 @@ class PostgreSQL:
         with explained():
             connection.autocommit = True
             self._cursor = cursor_of(connection)
-            ((*_, read_only, has_temporary),) = self._cursor.execute(SESSION).fetchall()
+            ((*_, read_only, has_temporary),) = self._cursor.execute(postgres_sql.SESSION).fetchall()
         self._read_only = read_only == "on"
         self.has_temporary_tables = has_temporary and not self._read_only
         if self.limits.time_zone:
@@ -162,11 +133,11 @@ class PostgreSQL:
         dsn = _SCHEME.sub("postgresql://", dsn.strip())
         # libpq can misread a part of a password as a host, and would look for it.
         if dsn.startswith("postgresql://") and not _URL.fullmatch(dsn):
-            raise SourceError(NO_URL)
+            raise SourceError(postgres_sql.NO_URL)
         try:
             connection = psycopg.connect(dsn, autocommit=True)
         except (psycopg.ProgrammingError, ValueError):
-            raise SourceError(NO_URL) from None
+            raise SourceError(postgres_sql.NO_URL) from None
         except psycopg.Error as error:
             raise SourceError(f"PostgreSQL cannot be reached: {why_not(error)}") from None
         return cls(connection, limits)
@@ -183,16 +154,18 @@ class PostgreSQL:
             rows = self._cursor.rowcount
         return rows if rows >= 0 else None
 
-    def may_change(self, _: Table) -> bool:
-        """False: a transaction has one snapshot of everything that it reads."""
-        return False
-
-    def fingerprint(self, _: Table) -> None:
-        """None: a transaction has one snapshot of a table."""
-
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""
         return "\n".join(line for (line,) in self.rows(f"EXPLAIN {self._named.complete(sql)}"))
+
+    def _catalog(self, query: str, *parameters: str | Relation) -> list[tuple[Any, ...]]:
+        """The rows of a query on the catalog; the parameter of a relation is its quoted name."""
+        values = [
+            _sql("{}", queries.parts(parameter, self.dialect)) if isinstance(parameter, Relation) else parameter
+            for parameter in parameters
+        ]
+        with self._pinned():
+            return self._cursor.execute(query, values).fetchall()
 
     def find(self, name: str) -> Table | None:
         """Look up a table or view by a name from a user, first with its exact capitals, then with any."""
@@ -211,14 +184,13 @@ class PostgreSQL:
         catalog, schema, table = (None, None, *parts)[-3:]
         with self._pinned():
             names = {"name": table, "schema": schema, "catalog": catalog, "path": self._path[0]}
-            return self._cursor.execute(LOOK_UP, names).fetchall()
+            return self._cursor.execute(postgres_sql.LOOK_UP, names).fetchall()
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that exists; a domain is described by its base type."""
         if self._is_named(relation):
             return self._described(relation, form)
-        with self._pinned():
-            described = self._cursor.execute(COLUMNS, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
+        described = self._catalog(postgres_sql.COLUMNS, relation)
         columns = (Column(name, type_name, kind_of(plain, category)) for name, type_name, plain, category in described)
         return Table(relation, form, tuple(columns))
 
@@ -233,16 +205,15 @@ class PostgreSQL:
             assert result
             modifiers = [result.fmod(place) for place in range(len(described))]
             columns = [column.name for column in described], [column.type_code for column in described], modifiers
-            found = self._cursor.execute(DESCRIBED, columns).fetchall()
+            found = self._cursor.execute(postgres_sql.DESCRIBED, columns).fetchall()
         return Table(relation, form, tuple(Column(name, kind, kind_of(*of)) for name, kind, *of in found))
 
     def check_writable(self, relation: Relation) -> None:
         """Refuse a place in a schema where the user may not create tables, and any in a read-only session."""
         schema, table = relation.parts
         if self._read_only:
-            raise TargetError(READ_ONLY.format(table))
-        with self._pinned():
-            ((may, user),) = self._cursor.execute(MAY_CREATE, [schema, schema]).fetchall()
+            raise TargetError(postgres_sql.READ_ONLY.format(table))
+        ((may, user),) = self._catalog(postgres_sql.MAY_CREATE, schema, schema)
         if not may:
             raise TargetError(
                 f"{user} may not create {table} in the schema {schema}; ask its owner for "
@@ -252,7 +223,7 @@ class PostgreSQL:
     def existing(self, relation: Relation) -> Table | None:
         """The table or view in exactly this place, with its exact capitals."""
         schema, name = relation.parts
-        stored = name.encode()[:LONGEST].decode(errors="ignore")  # as PostgreSQL truncates names
+        stored = name.encode()[: postgres_sql.LONGEST].decode(errors="ignore")  # as PostgreSQL truncates names
         stored_form = next((form for _, _, form, exact in self._look_up((schema, stored)) if exact), None)
         return self.table(Relation(schema, stored), stored_form) if stored_form else None
 
@@ -263,8 +234,10 @@ class PostgreSQL:
             here = self._path[1]
             ((database,),) = self.rows("SELECT current_database()")
         *catalog, schema = path or [here or ""]
-        if len(table.encode()) > LONGEST:
-            raise TargetError(f"{table} is longer than the {LONGEST} bytes of a PostgreSQL name; shorten it")
+        if len(table.encode()) > postgres_sql.LONGEST:
+            raise TargetError(
+                f"{table} is longer than the {postgres_sql.LONGEST} bytes of a PostgreSQL name; shorten it"
+            )
         if not schema:
             raise TargetError(f"the search_path has no schema for {table}; name one, as in public.{table}")
         if catalog not in ([], [database]):
@@ -273,40 +246,31 @@ class PostgreSQL:
         return Relation(schema, table)
 
     def _refuse_missing_schema(self, schema: str, table: str) -> None:
-        with self._pinned():
-            schemas = [name for (name,) in self._cursor.execute(SCHEMAS, [schema]).fetchall()]
+        schemas = [name for (name,) in self._catalog(postgres_sql.SCHEMAS, schema)]
         if schema not in (*schemas, "pg_temp"):
             other = f"; there is {schemas[0]}, in its own capitals" if schemas else "; create it first, or name another"
             raise TargetError(f"there is no schema {schema} for {table}{other}")
 
     def relations(self) -> list[Relation]:
         """All tables and views of the database except the server's own."""
-        return [Relation(*parts) for parts in self.rows(ALL)]
+        return [Relation(*parts) for parts in self.rows(postgres_sql.ALL)]
 
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
         schema, _ = relation.parts
-        with self._pinned():
-            return {
-                Relation(schema, name): text
-                for name, text in self._cursor.execute(COMMENTS, [schema, schema]).fetchall()
-            }
+        return {Relation(schema, name): text for name, text in self._catalog(postgres_sql.COMMENTS, schema, schema)}
 
     def hidden(self, relation: Relation) -> list[str]:
         """The row-level security policies that hide rows of a relation, or of a view's tables, in words."""
-        with self._pinned():
-            found = self._cursor.execute(HIDDEN, [_sql("{}", queries.parts(relation, self.dialect))]).fetchall()
-        return [row_security(*row) for row in found]
+        return [row_security(*row) for row in self._catalog(postgres_sql.HIDDEN, relation)]
 
     def labels(self, relation: Relation) -> list[tuple[str, str, str]]:
         """The labels of PostgreSQL Anonymizer on columns: the column, the provider, the label."""
-        with self._pinned():
-            return self._cursor.execute(LABELS, [_sql("{}", relation.parts)]).fetchall()
+        return self._catalog(postgres_sql.LABELS, relation)
 
     def rights(self, relation: Relation) -> Rights:
         """The owner of a relation, and the privileges of others."""
-        with self._pinned():
-            rights = self._cursor.execute(RIGHTS, [_sql("{}", relation.parts)]).fetchall()
+        rights = self._catalog(postgres_sql.RIGHTS, relation)
         if not rights:  # the relation exists in the transaction's snapshot, but not any more
             raise TargetError(
                 f"{relation.name} was replaced by another session meanwhile, and nothing was released; run again"
@@ -323,7 +287,7 @@ class PostgreSQL:
             for relation, form in forms.items():
                 self.run(
                     queries.refresh(relation, self.dialect)
-                    if form == MATERIALIZED
+                    if form == postgres_sql.MATERIALIZED
                     else _sql("SELECT FROM {} LIMIT 0", relation.parts)
                 )
         except SourceError:
@@ -334,7 +298,7 @@ class PostgreSQL:
 
     def hold(self, relation: Relation) -> None:
         """Lock a table against writers. Its readers are not affected."""
-        self.run(_sql(LOCK_WRITES, relation.parts))
+        self.run(_sql(postgres_sql.LOCK_WRITES, relation.parts))
 
     def refill(self, relation: Relation, query: str, comment: str) -> int | None:
         """Replace the rows of a table and its comment, by DELETE wherever possible.
@@ -343,8 +307,7 @@ class PostgreSQL:
         publication would not copy a DELETE, and for a table without rows: rows of another session that are not in our
         snapshot would otherwise stay.
         """
-        with self._pinned():
-            ((hides_rows, truncates),) = self._cursor.execute(REFILL, [_sql("{}", relation.parts)]).fetchall()
+        ((hides_rows, truncates),) = self._catalog(postgres_sql.REFILL, relation)
         if hides_rows:
             raise TargetError(
                 f"row-level security hides rows of {relation.name} from this role, so they cannot be replaced; use a "
@@ -363,22 +326,14 @@ class PostgreSQL:
 
     def attached(self, relation: Relation) -> list[Attached]:
         """What depends on a table or view, and its indexes, comments on columns, statistics targets and parameters."""
-        with self._pinned():
-            found = self._cursor.execute(ATTACHED, [_sql("{}", relation.parts)]).fetchall()
         return [
             Attached(name, tuple(columns), statement or "", needs_table)
-            for name, columns, statement, needs_table in found
+            for name, columns, statement, needs_table in self._catalog(postgres_sql.ATTACHED, relation)
         ]
 
     def reads_from(self, view: Relation, relation: Relation) -> bool:
         """Whether a view reads a table or view, itself or through other views."""
-        with self._pinned():
-            names = [_sql("{}", view.parts), _sql("{}", relation.parts)]
-            return bool(self._cursor.execute(READS_FROM, names).fetchall())
-
-    def lasting(self, relation: Relation) -> Relation:
-        """The name of a relation in a view's definition: PostgreSQL stores a reference."""
-        return relation
+        return bool(self._catalog(postgres_sql.READS_FROM, view, relation))
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
         """Create a lasting table or view from a query, with a comment."""
@@ -429,14 +384,13 @@ class PostgreSQL:
             return
         self.send(none, self, relation)
         if type_name.startswith(("date", "timestamp")):
-            self.run(_sql(AFTER_DUCKDB, queries.parts(written, self.dialect)))
+            self.run(_sql(postgres_sql.AFTER_DUCKDB, queries.parts(written, self.dialect)))
         insert = partial(queries.insert_castable, relation, written, type_name, columns, self.dialect)
         if self.connection.info.server_version >= _TELLS_VALID_INPUT:
             self.run(insert())
             return
         with self._pinned():
-            ((rows,),) = self.rows(queries.text("frequency_sets/row_count", self.dialect, relation=written))
-            self._insert_by_halves(insert, 0, rows)
+            self._valid_parts(lambda part: self.run(insert(rows=part)), (0, self._count(written)))
 
     def _name_castable(
         self, relation: Relation, none: str, written: Relation, type_name: str, columns: Sequence[str]
@@ -444,39 +398,36 @@ class PostgreSQL:
         """Name the query of the rows whose text a type allows."""
         if type_name.startswith(("date", "timestamp")):
             shown = {name: queries.identifier(name, self.dialect) for name in columns}
-            shown["text"] = f"{BEFORE_CHRIST_AGAIN} AS text"
+            shown["text"] = f"{postgres_sql.BEFORE_CHRIST_AGAIN} AS text"
             read = _sql(f"SELECT {', '.join(shown.values())} FROM {{}} AS w", queries.parts(written, self.dialect))
             self._named.define(written.name, read)
         valid = partial(queries.valid_texts, written, type_name, columns, self.dialect)
         if self.connection.info.server_version >= _TELLS_VALID_INPUT:
             castable = [valid()]
         else:
-            ((rows,),) = self.rows(queries.text("frequency_sets/row_count", self.dialect, relation=written))
-            castable = [valid(rows=part) for part in self._valid_rows(valid, 0, rows)]
+            tried = lambda part: self.rows(f"SELECT COUNT(v) FROM ({valid(rows=part)}) AS v")  # noqa: E731
+            castable = [valid(rows=part) for part in self._valid_parts(tried, (0, self._count(written)))]
         self._named.define(relation.name, queries.union_all([none, *castable]))
 
-    def _valid_rows(self, valid: Callable[..., str], first: int, end: int) -> list[tuple[int, int]]:
-        """The same as `_insert_by_halves`, but returns the rows."""
+    def _count(self, relation: Relation) -> int:
+        ((rows,),) = self.rows(queries.text("frequency_sets/row_count", self.dialect, relation=relation))
+        return int(rows)
+
+    def _valid_parts(self, run: Callable[[tuple[int, int]], object], rows: tuple[int, int]) -> list[tuple[int, int]]:
+        """The parts of rows (first, end) for which a statement succeeds: those whose texts a type allows.
+
+        They are found by bisection, on a server without pg_input_is_valid.
+        """
         try:
             with self.connection.transaction():
-                self.rows(f"SELECT COUNT(v) FROM ({valid(rows=(first, end))}) AS v")
+                run(rows)
         except SourceError:
+            first, end = rows
             if end - first <= 1:
                 return []
             middle = (first + end) // 2
-            return [*self._valid_rows(valid, first, middle), *self._valid_rows(valid, middle, end)]
-        return [(first, end)]
-
-    def _insert_by_halves(self, insert: Callable[..., str], first: int, end: int) -> None:
-        """Find the texts that a type does not allow by bisection, on a server without pg_input_is_valid."""
-        try:
-            with self.connection.transaction():
-                self.run(insert(rows=(first, end)))
-        except SourceError:
-            if end - first > 1:
-                middle = (first + end) // 2
-                self._insert_by_halves(insert, first, middle)
-                self._insert_by_halves(insert, middle, end)
+            return [*self._valid_parts(run, (first, middle)), *self._valid_parts(run, (middle, end))]
+        return [rows]
 
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in an embedded DuckDB, from a query here."""
@@ -543,7 +494,7 @@ class PostgreSQL:
         self._refuse_open_transaction()
         try:
             self._begin("ISOLATION LEVEL REPEATABLE READ")
-            self.run(HASH_JOINS)
+            self.run(postgres_sql.HASH_JOINS)
             yield
         except BaseException:
             with suppress(SourceError):  # a lost connection has rolled back already
@@ -557,9 +508,9 @@ class PostgreSQL:
         """Begin a transaction with the server's own search_path, and remember the user's."""
         with explained():
             self._cursor.execute(f"BEGIN {mode}", prepare=False)
-            self._path = self._cursor.execute(PATH, prepare=False).fetchall()[0]
+            self._path = self._cursor.execute(postgres_sql.PATH, prepare=False).fetchall()[0]
             zone = _sql("{zone}", zone=self.limits.time_zone) if self.limits.time_zone else "DEFAULT"
-            self._cursor.execute(f"{PIN}; SET LOCAL TimeZone TO {zone}", prepare=False)
+            self._cursor.execute(f"{postgres_sql.PIN}; SET LOCAL TimeZone TO {zone}", prepare=False)
 
     @contextmanager
     def _pinned(self) -> Iterator[None]:
@@ -597,7 +548,9 @@ class PostgreSQL:
                     sent = self._copy_out(query, types, file.write)
             except OSError as error:
                 raise SourceError(f"{folder} cannot hold the rows: {error.strerror}; set TMPDIR") from error
-            ((received,),) = target.rows(_sql(READ, queries.parts(relation, target.dialect), path=str(path)))
+            ((received,),) = target.rows(
+                _sql(postgres_sql.READ, queries.parts(relation, target.dialect), path=str(path))
+            )
         if received != sent:
             raise SourceError(f"PostgreSQL sent {sent} rows, but DuckDB read {received}; please report it")
         for column, type_name in types.items():
@@ -617,7 +570,7 @@ class PostgreSQL:
         selected = ", ".join(_sent(column, type_name) for column, type_name in types.items())
         copied = self._named.complete(f"SELECT {selected} FROM ({query}) AS fetched")
         with self._pinned():
-            with self._cursor.copy(f"COPY ({copied}) TO STDOUT ({CSV})") as copy:
+            with self._cursor.copy(f"COPY ({copied}) TO STDOUT ({postgres_sql.CSV})") as copy:
                 for chunk in copy:
                     write(chunk)
             return self._cursor.rowcount
@@ -627,7 +580,7 @@ def _sent(column: str, type_name: str) -> str:
     """The expression of a column in a form that DuckDB reads."""
     plain = re.sub(r"\(.*\)", "", type_name)
     if plain in ("date", "timestamp", "timestamptz"):
-        return _sql(BEFORE_CHRIST, [column], [column], [column])
+        return _sql(postgres_sql.BEFORE_CHRIST, [column], [column], [column])
     # The blanks that pad a char(n) have no meaning; the cast removes them.
     return _sql("CAST({} AS TEXT)" if plain == "bpchar" else "{}", [column])
 
@@ -635,7 +588,7 @@ def _sent(column: str, type_name: str) -> str:
 def _settle_numeric(target: DuckDB, relation: Relation, column: str, precision: int, scale: int) -> None:
     """Turn a column of numeric texts into numbers: as declared, or as wide as the values need."""
     table = queries.parts(relation, target.dialect)
-    ((plain, whole, fraction),) = target.rows(_sql(MEASURE, [column], [column], [column], table))
+    ((plain, whole, fraction),) = target.rows(_sql(postgres_sql.MEASURE, [column], [column], [column], table))
     if precision == 0 or not 0 <= scale <= precision:
         precision, scale = whole + fraction, fraction
     if plain and precision <= 38:
@@ -650,12 +603,6 @@ def _sql(statement: str, *names: Sequence[str], **literals: str) -> str:
 
     quoted = {word: sql.Literal(text) for word, text in literals.items()}
     return sql.SQL(statement).format(*(sql.Identifier(*parts) for parts in names), **quoted).as_string()
-
-
-if TYPE_CHECKING:  # psycopg is optional, and a tenth of a second to import
-    import psycopg
-    from psycopg.abc import Buffer
-    from psycopg.adapt import Loader
 
 
 # A cursor that returns the same values as DuckDB
@@ -727,7 +674,7 @@ def explained() -> Iterator[None]:
 def why_not(error: Exception) -> str:
     """Why connecting failed, in our words: libpq's include the user, the host and the database."""
     message = str(error)
-    reasons = (reason for words, reason in REFUSALS.items() if re.search(words, message))
+    reasons = (reason for words, reason in postgres_sql.REFUSALS.items() if re.search(words, message))
     return next(reasons, "check the host, port and name")
 
 

@@ -56,11 +56,15 @@ class Scratch:
 
     def __exit__(self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None) -> None:
         # An error can have rolled back the transaction with the tables, which then cannot be dropped.
-        self._close(quietly=kind is not None)
+        self.close(quietly=kind is not None)
 
-    def close(self) -> None:
-        """Drop all tables that still exist."""
-        self._close()
+    def close(self, quietly: bool = False) -> None:
+        """Drop all tables that still exist; `quietly`: as far as possible."""
+        with ExitStack() as last:  # a failed drop does not prevent the others
+            last.callback(self._give_back)
+            for relation in self._created:
+                last.callback(self._drop_quietly if quietly else self._drop, relation)
+            self._created = {}
 
     @property
     def log(self) -> tuple[Statement, ...]:
@@ -89,11 +93,24 @@ class Scratch:
 
     def create(self, table: str | Relation, query: str, /, **holes: Hole) -> Relation:
         """Create or replace a table by the result of a query of `sql/` ("subject/query")."""
-        return self._create(table, self.text(query, **holes), query)
+        return self.create_as(table, self.text(query, **holes), query)
 
     def create_as(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
         """Create or replace a table by the result of a ready query."""
-        return self._create(table, text, query, sentence)
+        exists = self._relation(table) in self._created
+        relation = self._register(table)
+        name = query or "make"
+        sentence = sentence or _sentence(query, "Make a temporary table.")
+        if not self.engine.has_temporary_tables:
+            self._show(relation, text, name, sentence)
+            return relation
+        # An existing table is dropped first, which frees its memory before the next one is filled.
+        replace = self.engine.dialect == "duckdb" and not exists
+        if not replace:
+            self._drop(relation)
+        statement = queries.create_as(relation, text, self.engine.dialect, temporary=True, replace=replace)
+        self.engine.filled(relation, self._run(statement, name, sentence))
+        return relation
 
     def load(
         self,
@@ -129,7 +146,7 @@ class Scratch:
         relation, started = self._register(table), time.perf_counter()
         source.send(self._kept(relation, text) if source is self.engine else text, self.engine, relation)
         self.engine.filled(relation, None)
-        sentence = self._sentence(query, "Send rows to a temporary table.")
+        sentence = _sentence(query, "Send rows to a temporary table.")
         self._note(query or "send", sentence, text, started, engine=source.name)
         return relation
 
@@ -143,19 +160,29 @@ class Scratch:
 
     def add(self, table: str | Relation, query: str, /, **holes: Hole) -> None:
         """Insert the result of a query of `sql/` ("subject/query") into a table."""
-        self._add(table, self.text(query, **holes), query)
+        self.add_as(table, self.text(query, **holes), query)
 
-    def add_as(self, table: str | Relation, text: str) -> None:
+    def add_as(self, table: str | Relation, text: str, query: str = "") -> None:
         """Insert the result of a ready query into a table."""
-        self._add(table, text)
+        relation = self._relation(table)
+        if not self.engine.has_temporary_tables:
+            self._show(relation, queries.union_all([queries.select_all(relation, self.engine.dialect), text]))
+            return
+        statement = queries.insert(relation, text, self.engine.dialect)
+        rows = self._run(statement, query or "add", _sentence(query, "Add rows to a temporary table."))
+        self.engine.filled(relation, rows)
 
     def rows(self, query: str, /, **holes: Hole) -> list[tuple[Any, ...]]:
         """All rows of a query of `sql/`."""
-        return self._rows(self.text(query, **holes), query)
+        return self.rows_as(self.text(query, **holes), query)
 
     def rows_as(self, text: str, query: str = "") -> list[tuple[Any, ...]]:
         """All rows of a ready query."""
-        return self._rows(text, query)
+        started = time.perf_counter()
+        rows = self.engine.rows(text)
+        self.statements += 1
+        self._note(query or "ask", _sentence(query, "Ask for rows."), text, started, len(rows))
+        return rows
 
     def count(self, table: str | Relation) -> int:
         """The number of rows in a table."""
@@ -195,22 +222,6 @@ class Scratch:
         text, _ = self._texts[key]
         return text
 
-    def _create(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
-        exists = self._relation(table) in self._created
-        relation = self._register(table)
-        name = query or "make"
-        sentence = sentence or self._sentence(query, "Make a temporary table.")
-        if not self.engine.has_temporary_tables:
-            self._show(relation, text, name, sentence)
-            return relation
-        # An existing table is dropped first, which frees its memory before the next one is filled.
-        replace = self.engine.dialect == "duckdb" and not exists
-        if not replace:
-            self._drop(relation)
-        statement = queries.create_as(relation, text, self.engine.dialect, temporary=True, replace=replace)
-        self._fill(relation, statement, name, sentence)
-        return relation
-
     def _show(self, relation: Relation, text: str, name: str = "show", sentence: str = "Name a query.") -> None:
         """Create or replace a temporary view, of a query that runs at every use, or of a lasting table."""
         started, before = time.perf_counter(), list(self._lasting.get(relation, ()))
@@ -232,24 +243,6 @@ class Scratch:
         for old in kept:
             self.engine.run(queries.drop(old, self.engine.dialect))
             self._lasting[relation].remove(old)
-
-    def _add(self, table: str | Relation, text: str, query: str = "") -> None:
-        relation = self._relation(table)
-        if not self.engine.has_temporary_tables:
-            self._show(relation, queries.union_all([queries.select_all(relation, self.engine.dialect), text]))
-            return
-        added = queries.insert(relation, text, self.engine.dialect)
-        self._fill(relation, added, query or "add", self._sentence(query, "Add rows to a temporary table."))
-
-    def _fill(self, relation: Relation, statement: str, name: str, sentence: str) -> None:
-        self.engine.filled(relation, self._run(statement, name, sentence))
-
-    def _rows(self, text: str, query: str = "") -> list[tuple[Any, ...]]:
-        started = time.perf_counter()
-        rows = self.engine.rows(text)
-        self.statements += 1
-        self._note(query or "ask", self._sentence(query, "Ask for rows."), text, started, len(rows))
-        return rows
 
     def _run(self, statement: str, name: str, sentence: str) -> int | None:
         started = time.perf_counter()
@@ -275,9 +268,6 @@ class Scratch:
         form = "view" if relation in self._views else "table"
         self._run(queries.drop(relation, self.engine.dialect, form), "drop", "Drop a temporary table.")
 
-    def _sentence(self, query: str, other: str) -> str:
-        return queries.sentence(query) if query else other
-
     def _note(
         self, name: str, sentence: str, sql: str, started: float, rows: int | None = None, engine: str = ""
     ) -> None:
@@ -287,13 +277,6 @@ class Scratch:
         if _LOG.isEnabledFor(logging.DEBUG):  # without the text, which could contain values
             counted = "" if rows is None else f", {rows:,} rows"
             _LOG.debug("%s on %s: %.3f s%s", name, run.engine, seconds, counted)
-
-    def _close(self, quietly: bool = False) -> None:
-        with ExitStack() as last:  # a failed drop does not prevent the others
-            last.callback(self._give_back)
-            for relation in self._created:
-                last.callback(self._drop_quietly if quietly else self._drop, relation)
-            self._created = {}
 
     def _drop_quietly(self, relation: Relation) -> None:
         with suppress(KanonError):
@@ -325,6 +308,10 @@ class Scratches:
             for tables in self._of.values():
                 last.callback(tables.__exit__, kind, *rest)
             self._of = {}
+
+
+def _sentence(query: str, other: str) -> str:
+    return queries.sentence(query) if query else other
 
 
 def _take_prefix(name: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from kanon_sql import interrupts, queries
-from kanon_sql.engine import Column, Engine, Rights, Table, folder_named, name_readings, refuse_equal_names
+from kanon_sql.engine import Column, Engine, Table, folder_named, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.file_source import SOURCE_VIEW
 from kanon_sql.engines.singles import shortest
@@ -48,11 +48,11 @@ _URL = re.compile(r"sc://(?P<host>\[[^\]]*\]|[^][:@/?#;,]+)(?::(?P<port>\d{1,5})
 _PARQUET = re.compile(r"\.(?:parquet|pq)/?$", re.IGNORECASE)
 
 
-class Spark:
+class Spark(Engine):
     """One Spark session; see `kanon_sql.engine.Engine` for its methods.
 
     A temporary table is a view of the session, stored as a plan: of values that were sent, or of a query, which runs
-    again whenever the view is read.
+    again whenever the view is read. Policies and privileges are in the catalog, which is not queried.
     """
 
     dialect = "spark"
@@ -194,28 +194,12 @@ class Spark:
             raise TargetError(f"there is no schema {'.'.join(path)} for {table}; create it first, or name another")
         return Relation(catalog, schema, table)
 
-    def lasting(self, relation: Relation) -> Relation:
-        """The name of a relation in a view's definition: Spark keeps all of it."""
-        return relation
-
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
         *home, _ = relation.parts
         with _explained():
             listed = self.connection.catalog.listTables(".".join(map(_quoted, home)))
         return {Relation(*home, table.name): table.description for table in listed if table.description}
-
-    def hidden(self, _: Relation) -> list[str]:
-        """Empty: policies are in the catalog, which is not queried."""
-        return []
-
-    def rights(self, _: Relation) -> Rights:
-        """Empty: privileges are in the catalog, which is not queried."""
-        return Rights()
-
-    def set_owner(self, _: str, __: Mapping[Relation, str]) -> bool:
-        """Spark has no owners."""
-        return False
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> None:
         """Create a lasting table or view from a query, with a comment on it from the beginning."""
@@ -329,10 +313,6 @@ class Spark:
     def close(self) -> None:
         """End the session."""
         self.connection.stop()
-
-    def integer_type(self, largest: int) -> str:
-        """The smallest signed integer type for numbers up to `largest`."""
-        return "TINYINT" if largest < 2**7 else "SMALLINT" if largest < 2**15 else "INTEGER"
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
