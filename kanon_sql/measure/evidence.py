@@ -20,8 +20,8 @@ from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
 from kanon_sql.recode.show import STATISTICS, how_of, shown_names
-from kanon_sql.release import tables as release_tables
-from kanon_sql.release.pieces import EVIDENCE, companion, private_file
+from kanon_sql.release.pieces import EVIDENCE, private_file
+from kanon_sql.release.tables import companion_of
 from kanon_sql.spec import Spec
 
 _WRONG = (
@@ -151,10 +151,7 @@ def evidence_of(release: Source, spec: Spec, shown: Sequence[str], model: Privac
         return
     names = tuple(sorted(spec.quasi_identifiers))
     if not release.files:
-        there = companion(release.table.relation, EVIDENCE)
-        found = release.engine.existing(there)
-        if found and release_tables.about(release.engine, there).get("of") != release.table.relation.name:
-            found = None
+        found = companion_of(release.engine, release.table.relation, EVIDENCE)
         yield _evidence(release.engine, found, names, shown, model) if found else None
         return
     file = private_file(release.files[0], EVIDENCE)

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine, Table
+from kanon_sql.engine import Table
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.plan.source import Source
 from kanon_sql.queries import Relation
-from kanon_sql.release import tables as release_tables
 from kanon_sql.release.pieces import DEFERRED, PEOPLE, companion, private_file
+from kanon_sql.release.private import companion_rows
+from kanon_sql.release.tables import companion_of
 
 
 def owners_of(release: Source, path: Path | None, unit: str, tables: Scratch) -> tuple[Source | None, str]:
@@ -29,15 +30,15 @@ def owners_of(release: Source, path: Path | None, unit: str, tables: Scratch) ->
         with closing(tables.engine.embedded()) as reader:  # both as they were written, however the release is read
             written = Source(reader, reader.table(reader.read_written(path, file_format(path.name))))
             rows, table = _counted(tables, "standing", written, written.table), written.table
-            people = _received(tables, reader, reader.read_written(file, file_format(path.name)))
+            kept = queries.select_all(reader.read_written(file, file_format(path.name)), reader.dialect)
+            people = Source(tables.engine, tables.engine.table(tables.receive("people_rows", reader, kept)))
     else:
-        engine, table, place = release.engine, release.table, companion(release.table.relation, PEOPLE)
-        ours = release_tables.about(engine, place).get("of") == release.table.relation.name
-        with_people = engine.existing(place) if ours else None
+        table = release.table
+        with_people = companion_of(release.engine, table.relation, PEOPLE)
         if with_people is None:
-            return None, f"there is no table {place.name} with them"
+            return None, f"there is no table {companion(table.relation, PEOPLE).name} with them"
         rows = _counted(tables, "standing", release, table)
-        people = Source(engine, with_people)
+        people = Source(release.engine, with_people)
     columns = _comparable(table)
     if {*columns, unit} - {column.name for column in people.table.columns}:
         return None, "those that were kept are of another release"
@@ -51,20 +52,11 @@ def waiting_changes(release: Source, unit: str | None) -> dict[str, Any] | None:
 
     From the companion that `kanon_sql.pipeline.merger` writes with a release in which changes wait.
     """
-    if release.files:
-        file = private_file(release.files[0], DEFERRED)
-        if not file.is_file():
-            return None
-        with closing(release.engine.embedded()) as reader:
-            rows = reader.rows(queries.select_all(reader.read_written(file, "parquet"), reader.dialect))
-    else:
-        engine, relation = release.engine, release.table.relation
-        if queries.is_scratch(relation):
-            return None
-        place = companion(relation, DEFERRED)
-        if release_tables.about(engine, place).get("of") != relation.name:
-            return None
-        rows = engine.rows(queries.select_all(place, engine.dialect))
+    if not release.files and queries.is_scratch(release.table.relation):
+        return None
+    rows = companion_rows(release.engine, release.files[0] if release.files else release.table.relation, DEFERRED)
+    if not rows:
+        return None
     return {
         "counted": "people" if unit else "rows",
         "waiting": sum(max(int(arrivals), int(departures)) for _, _, arrivals, departures in rows),
@@ -72,11 +64,6 @@ def waiting_changes(release: Source, unit: str | None) -> dict[str, Any] | None:
         "departures": sum(int(departures) for *_, departures in rows),
         "oldest": min(str(since) for _, since, *_ in rows),
     }
-
-
-def _received(tables: Scratch, reader: Engine, relation: Relation) -> Source:
-    here = tables.receive("people_rows", reader, queries.select_all(relation, reader.dialect))
-    return Source(tables.engine, tables.engine.table(here))
 
 
 def _counted(tables: Scratch, stem: str, rows: Source, release: Table) -> Relation:

@@ -13,7 +13,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
@@ -68,19 +68,6 @@ class Replaced:
         return cls(newest["regions"], newest["classes"], reused)
 
 
-class Copies(Protocol):
-    """The copies of one target's releases."""
-
-    def fetch(self, digest: str, folder: Path) -> Path:
-        """The file with a copy, extracted into the folder if necessary; it does not exist if the copy is lost."""
-
-    def add(self, digest: str, file: Path, kept: Collection[str], staging: Staging) -> None:
-        """Add a copy in the moment in which its release becomes visible, and keep those with the checksums `kept`."""
-
-    def tidy(self, kept: Collection[str]) -> None:
-        """Delete copies that are not needed any more, once the release is visible."""
-
-
 @dataclass(frozen=True)
 class FileCopies:
     """Copies in files of mode 0600, whose names start with `stem`."""
@@ -89,11 +76,11 @@ class FileCopies:
     stem: str
 
     def fetch(self, digest: str, folder: Path) -> Path:  # noqa: ARG002
-        """The file of a copy."""
+        """The file of a copy; it does not exist if the copy is lost."""
         return self.folder / f"{self.stem}.{digest[:16]}{_ENDING}"
 
     def add(self, digest: str, file: Path, kept: Collection[str], staging: Staging) -> None:  # noqa: ARG002
-        """Stage a copy, to be placed together with the release."""
+        """Stage a copy, to be placed in the moment in which its release becomes visible."""
         copy = self.fetch(digest, self.folder)
         try:
             make_private(self.folder)
@@ -106,7 +93,7 @@ class FileCopies:
             shutil.copyfile(file, staged)
 
     def tidy(self, kept: Collection[str]) -> None:
-        """Delete the files of all other releases."""
+        """Delete the files of all other releases, once the new one is visible."""
         named = {self.fetch(digest, self.folder) for digest in kept}
         for file in {*self.folder.glob(f"{escape(self.stem)}.*{_ENDING}")} - named:
             file.unlink(missing_ok=True)
@@ -159,6 +146,10 @@ class TableCopies:
             raise TargetError(f"the table {self.relation.name} exists and was not created by kanon_sql; rename it")
         engine.run(queries.delete_others(self.relation, {"target": self.target}, {"sha256": kept}, dialect))
         engine.run(queries.insert(self.relation, rows, dialect))
+
+
+Copies: TypeAlias = FileCopies | TableCopies
+"""The copies of one target's releases."""
 
 
 @dataclass(frozen=True)

@@ -11,27 +11,13 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from kanon_sql.errors import SourceError, TargetError
 from kanon_sql.pipeline.copies import Copies, FileCopies
 from kanon_sql.pipeline.trail import Trail, canonical, problems
 from kanon_sql.release.pieces import FOLDER
 from kanon_sql.staging import Staging, locked, make_private
-
-
-class Memory(Protocol):
-    """The manifests of past runs, and the copies of their releases."""
-
-    @property
-    def copies(self) -> Copies:
-        """The copies of past releases."""
-
-    def last(self) -> list[dict[str, Any]]:
-        """The manifests of the last two releases, the newer one first; fewer if there were fewer."""
-
-    def add(self, manifest: Mapping[str, Any], staging: Staging) -> contextlib.AbstractContextManager[None]:
-        """Record a release in the moment in which it becomes visible; the block lasts until then."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +32,7 @@ class Notes:
         return FileCopies(self.path.parent, self.path.stem)
 
     def last(self) -> list[dict[str, Any]]:
-        """The manifests in the file; SourceError if it cannot be read."""
+        """The manifests of the last two releases, the newer one first; SourceError if the file cannot be read."""
         try:
             manifests: list[dict[str, Any]] = json.loads(self.path.read_bytes())["releases"]
             return [manifest for manifest in manifests if manifest["run"]]
@@ -60,7 +46,7 @@ class Notes:
 
     @contextlib.contextmanager
     def add(self, manifest: Mapping[str, Any], staging: Staging) -> Iterator[None]:
-        """Rewrite the file with this manifest and the previous one."""
+        """Rewrite the file with this manifest and the previous one, when the release becomes visible."""
         with staging.file(self.path, overwrite=True, private=True) as file:
             file.write_text(canonical({"releases": [manifest, *self.last()[:1]]}), encoding="utf-8")
         yield
@@ -96,6 +82,10 @@ class Audited:
         """Add a row."""
         with self.trail.append(manifest, staging):
             yield
+
+
+Memory: TypeAlias = Notes | Audited
+"""The manifests of past runs, and the copies of their releases."""
 
 
 def notes_of(spec: Path, key: str) -> Path:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
@@ -18,12 +17,11 @@ from kanon_sql.pipeline.deferral import ComparedRows, Decision, Deferral, Deferr
 from kanon_sql.plan.source import Source
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.release import private
-from kanon_sql.release import tables as release_tables
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.merged import merge_rows
 from kanon_sql.release.people_check import as_read
-from kanon_sql.release.pieces import DEFERRED, Piece, companion, private_file
+from kanon_sql.release.pieces import DEFERRED, Piece
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec
 
@@ -160,7 +158,12 @@ class Merger:
     def _since(self, decision: Decision, members: int, engine: Engine) -> tuple[Deferred, Relation]:
         """Who waits, and a table of them with the times since when, for the next run."""
         tables, by_people = self.tables, self.spec.unit is not None
-        earlier = tables.load("known", {"key": "VARCHAR", "since": "VARCHAR"}, self._known(engine))
+        target = self.spec.target
+        assert target
+        place = Path(target.file) if target.file else engine.place(str(target.table))
+        known = private.companion_rows(engine, place, DEFERRED)
+        by_name = [[row[0] for row in known], [row[1] for row in known]]
+        earlier = tables.load("known", {"key": "VARCHAR", "since": "VARCHAR"}, by_name)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         keys = tables.create(
             "keys",
@@ -179,20 +182,6 @@ class Merger:
     def _people(self, tables: Scratch, rows: Relation) -> int:
         ((people,),) = tables.rows("frequency_sets/people", relation=rows, unit=[str(self.spec.unit)])
         return int(people)
-
-    def _known(self, engine: Engine) -> list[list[Any]]:
-        """Who waited after the last release, and since when: keys and times. `engine`: that of the target."""
-        rows: list[tuple[Any, ...]] = []
-        target = self.spec.target
-        assert target
-        if target.file:
-            file = private_file(Path(target.file), DEFERRED)
-            if file.is_file():
-                with closing(self.tables.engine.embedded()) as reader:
-                    rows = reader.rows(queries.select_all(reader.read_written(file, "parquet"), reader.dialect))
-        else:
-            rows = _known_in_table(engine, str(target.table))
-        return [[row[0] for row in rows], [row[1] for row in rows]]
 
     def _check(self, deferred: Deferred) -> None:
         """DifferencingError if more wait than `deferral_limit` allows, or longer than `deferral_days`."""
@@ -215,14 +204,6 @@ def _sent(tables: Scratch, source: Scratch, rows: Relation) -> Relation:
     """A table of another scratch, sent to this one."""
     dialect = source.engine.dialect
     return tables.receive(rows.name, source.engine, queries.select_all(rows, dialect))
-
-
-def _known_in_table(engine: Engine, name: str) -> list[tuple[Any, ...]]:
-    place = engine.place(name)
-    table = companion(place, DEFERRED)
-    if engine.existing(table) is None or release_tables.about(engine, table).get("of") != place.name:
-        return []
-    return engine.rows(queries.select_all(table, engine.dialect))
 
 
 def _days_since(time: str) -> float:

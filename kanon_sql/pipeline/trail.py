@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
@@ -107,23 +107,6 @@ def _read(text: str, number: int, previous: str, checksum: str) -> Entry:
     )
 
 
-class Trail(Protocol):
-    """An audit trail in a table or a file."""
-
-    @property
-    def name(self) -> str:
-        """The name of the table or file."""
-
-    def entries(self) -> list[Entry]:
-        """Its rows, the oldest first; empty if it does not exist yet."""
-
-    def append(self, manifest: Mapping[str, Any], staging: Staging) -> contextlib.AbstractContextManager[Entry]:
-        """Add the row of a run, which becomes visible with its release; the block lasts until then."""
-
-    def copies(self, target: str) -> Copies:
-        """The copies of a target's releases, which are stored next to the trail."""
-
-
 @dataclass(frozen=True)
 class TableTrail:
     """A trail in a table of a database; rows are written in the open transaction."""
@@ -133,7 +116,7 @@ class TableTrail:
     relation: Relation
 
     def entries(self) -> list[Entry]:
-        """Its rows; TargetError if the table is something else."""
+        """Its rows, the oldest first, none if it does not exist yet; TargetError if the table is something else."""
         table = self.engine.existing(self.relation)
         if table is None:
             return []
@@ -144,7 +127,7 @@ class TableTrail:
 
     @contextlib.contextmanager
     def append(self, manifest: Mapping[str, Any], _: Staging) -> Iterator[Entry]:
-        """Add a row; of two concurrent runs, the table's key refuses the second one."""
+        """Add the row of a run, visible with its release; of two concurrent runs, the table's key refuses one."""
         entries, dialect = self.entries(), self.engine.dialect
         entry = Entry.of(manifest, entries[-1] if entries else None)
         values = {field.name: getattr(entry, field.name) for field in fields(Entry)}
@@ -177,7 +160,7 @@ class FileTrail:
     path: Path
 
     def entries(self) -> list[Entry]:
-        """Its rows; SourceError if it cannot be read."""
+        """Its rows, the oldest first, none if it does not exist yet; SourceError if it cannot be read."""
         try:
             lines = self.path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
@@ -197,7 +180,7 @@ class FileTrail:
 
     @contextlib.contextmanager
     def append(self, manifest: Mapping[str, Any], staging: Staging) -> Iterator[Entry]:
-        """Add a row while holding a lock on the trail's folder."""
+        """Add the row of a run, which becomes visible with its release, while holding a lock on the trail's folder."""
         busy = f"another run has been writing to {self.path} for {_WAIT // 60} minutes; end it, and run again"
         with locked(self.path.absolute().parent, _WAIT, busy):
             entries = self.entries()
@@ -210,6 +193,9 @@ class FileTrail:
     def copies(self, target: str) -> Copies:
         """Files in a folder next to it."""
         return FileCopies(self.path.parent / FOLDER, target)
+
+
+Trail: TypeAlias = TableTrail | FileTrail
 
 
 def _line(entry: Entry) -> str:

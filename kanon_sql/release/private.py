@@ -15,10 +15,11 @@ from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
+from kanon_sql.queries import Relation
 from kanon_sql.release import folders, tables
 from kanon_sql.release.chance import make_people_key, secret_of
 from kanon_sql.release.local_recoding import LocalRecoding
-from kanon_sql.release.pieces import EVIDENCE, KEY, PEOPLE, Piece, companion, private_file
+from kanon_sql.release.pieces import EVIDENCE, KEY, PEOPLE, Piece, private_file
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Target
 
@@ -56,18 +57,20 @@ def people_secret(recoding: Recoding, target: Target | None) -> bytes:
 
 
 def _kept_secret(engine: Engine, target: Target) -> bytes | None:
-    if target.table:
-        place = engine.place(target.table)
-        key_table = companion(place, KEY)
-        ours = engine.existing(key_table) and tables.about(engine, key_table).get("of") == place.name
-        rows = engine.rows(queries.select_all(key_table, engine.dialect)) if ours else []
-        return bytes.fromhex(rows[0][0]) if rows else None
-    file = private_file(Path(str(target.file)), KEY)
-    if not file.is_file():
-        return None
-    with closing(engine.embedded()) as reader:
-        ((key,),) = reader.rows(queries.select_all(reader.read_written(file, "parquet"), reader.dialect))
-    return bytes.fromhex(key)
+    rows = companion_rows(engine, engine.place(target.table) if target.table else Path(str(target.file)), KEY)
+    return bytes.fromhex(rows[0][0]) if rows else None
+
+
+def companion_rows(engine: Engine, release: Path | Relation, stem: str) -> list[tuple[Any, ...]]:
+    """The rows of a private companion of a release, in Parquet next to its file or in a table; none without one."""
+    if isinstance(release, Path):
+        file = private_file(release, stem)
+        if not file.is_file():
+            return []
+        with closing(engine.embedded()) as reader:
+            return reader.rows(queries.select_all(reader.read_written(file, "parquet"), reader.dialect))
+    table = tables.companion_of(engine, release, stem)
+    return engine.rows(queries.select_all(table.relation, engine.dialect)) if table else []
 
 
 def _lasts(recoding: Recoding, target: Target | None) -> bool:

@@ -31,7 +31,7 @@ from kanon_sql.engine import (
 )
 from kanon_sql.errors import KanonError, TargetError
 from kanon_sql.queries import Relation
-from kanon_sql.release.pieces import Piece, timed
+from kanon_sql.release.pieces import Piece, companion, timed
 from kanon_sql.spec import Target
 
 _MARK = "kanon_sql: "
@@ -103,10 +103,7 @@ def check_companions(engine: Engine, target: Target, source: Table, needed: Iter
     """Refuse a target whose companion table would replace a foreign table, or ours without `overwrite`."""
     relation = engine.place(str(target.table))
     comments = engine.comments(relation)
-    for companion in needed:
-        existing = engine.existing(companion)
-        if existing is None:
-            continue
+    for existing in filter(None, map(engine.existing, needed)):
         needs = f"the {_FORMS.get(target.form, target.form)} {target.table} needs a table {existing.relation.name}"
         if existing.relation == source.relation:
             raise TargetError(f"{needs}, which is the source; name another target")
@@ -316,6 +313,13 @@ def drop(engine: Engine, relations: Mapping[Relation, str]) -> None:
 def about(engine: Engine, relation: Relation) -> dict[str, Any]:
     """The contents of kanon_sql's comment on a relation; empty without one."""
     return _ours(engine.comments(relation).get(relation))
+
+
+def companion_of(engine: Engine, release: Relation, stem: str) -> Table | None:
+    """The companion table of a release, if there is one and its comment names the release."""
+    place = companion(release, stem)
+    table = engine.existing(place)
+    return table if table and about(engine, place).get("of") == release.name else None
 
 
 def _leftovers(engine: Engine, target: Relation) -> dict[Relation, str]:
