@@ -7,9 +7,10 @@ from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.output import out, print_json, roles, took, verdict, verified, warn
+from kanon_sql.cli.output import out, roles, show_result, took, verdict, verified, warn
 from kanon_sql.verbs.anatomize import anatomize as run
 from kanon_sql.verbs.options import AnatomizeOptions
+from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.report import check_report
 
 L = Option("l", "Minimum number of different sensitive values in a group.", type=int, default=..., limits={"min": 2})
@@ -38,15 +39,12 @@ def anatomize(
     release = run(source, spec, l=l, **overrides)
     if report:
         release.report(report, overwrite=overwrite)
-    if as_json:
-        print_json(release.to_json())
-        warn(release.manifest["warnings"])
-    else:
-        _show(release.manifest)
+    show_result(release, as_json, _show, release.manifest["warnings"])
 
 
-def _show(manifest: dict[str, Any]) -> None:
+def _show(release: Release) -> None:
     """Print what was released, and that it is not k-anonymous."""
+    manifest = release.manifest
     model, target = manifest["privacy"][0], manifest["target"]
     out.print(
         f"{manifest['rows']:,} rows released unchanged in {manifest['groups']:,} groups, the smallest of "

@@ -17,9 +17,9 @@ from kanon_sql.cli.output import (
     found_by,
     grid,
     out,
-    print_json,
     promised,
     roles,
+    show_result,
     smallest_of,
     took,
     verdict,
@@ -33,6 +33,7 @@ from kanon_sql.report.numbers import count, level_text
 from kanon_sql.report.words import waiting_sentence
 from kanon_sql.verbs.anonymize import anonymize as run
 from kanon_sql.verbs.options import AnonymizeOptions
+from kanon_sql.verbs.released import Release
 
 
 @takes(
@@ -89,17 +90,14 @@ def anonymize(
             ways_out=bool(ways_out),
             report=report,
         )
-    if as_json:
-        print_json(release.to_json())
-        warn(release.manifest["warnings"])
-    else:
-        show_release(release.manifest)
+    show_result(release, as_json, show_release, release.manifest["warnings"])
     if fail_empty and release.manifest.get("nothing_left"):
         raise typer.Exit(EMPTY)
 
 
-def show_release(manifest: dict[str, Any]) -> None:
+def show_release(release: Release) -> None:
     """Print what was released: the recoding and its loss, the privacy models, and the target."""
+    manifest = release.manifest
     nothing_left = manifest.get("nothing_left")
     if nothing_left:
         out.print(f"[yellow]{escape(in_flags(nothing_left))}[/yellow]")

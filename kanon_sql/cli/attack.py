@@ -11,7 +11,7 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.output import grid, out, print_json, warn, watching
+from kanon_sql.cli.output import grid, out, show_result, warn, watching
 from kanon_sql.report.numbers import counted
 from kanon_sql.verbs.attack import Attacks
 from kanon_sql.verbs.attack import attack as run
@@ -82,10 +82,7 @@ def attack(
     """Prints only counts and shares, never the values of a person. Nothing is written."""
     with watching() as watch:
         attacks = run(*(releases or ()), spec=spec, observer=watch, **overrides)
-    if as_json:
-        print_json(attacks.to_json())
-    else:
-        _show(attacks)
+    show_result(attacks, as_json, _show)
     if fail_above is not None and attacks.worst > fail_above:
         raise typer.Exit(1)
 

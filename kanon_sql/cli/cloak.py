@@ -7,12 +7,13 @@ from typing import Any
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.output import out, print_json, roles, took, verdict, verified, warn, watching
+from kanon_sql.cli.output import out, roles, show_result, took, verdict, verified, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle
 from kanon_sql.spec import CloakSpec
 from kanon_sql.verbs.cloak import cloak as run
 from kanon_sql.verbs.options import CloakOptions
+from kanon_sql.verbs.released import Release
 
 
 @takes(
@@ -29,15 +30,12 @@ def cloak(source: str | None, spec: Path | None, report: Path | None, as_json: b
         raise SpecError('there is no target; use `output="FILE.parquet"`, or `into="TABLE"`')
     with watching("Ctrl-C stops it") as watch:
         release = run(source, settled, observer=watch, report=report)
-    if as_json:
-        print_json(release.to_json())
-        warn(release.manifest["warnings"])
-    else:
-        _show(release.manifest)
+    show_result(release, as_json, _show, release.manifest["warnings"])
 
 
-def _show(manifest: dict[str, Any]) -> None:
+def _show(release: Release) -> None:
     """Print what was cloaked: the numbers of rows and boxes, their size, the privacy model, and the target."""
+    manifest = release.manifest
     figures = manifest["figures"]
     model = manifest["privacy"][0]
     target = manifest["target"]

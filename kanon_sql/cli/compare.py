@@ -13,7 +13,7 @@ from rich.table import Table
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.output import found_by, grid, out, print_json, watching
+from kanon_sql.cli.output import found_by, grid, out, show_result, watching
 from kanon_sql.report.numbers import count, figure, models
 from kanon_sql.spec import LocalStrategy, SearchStrategy, keys, limit_text
 from kanon_sql.verbs.compare import compare as run
@@ -60,10 +60,7 @@ def compare(
 ) -> None:
     with watching("Ctrl-C skips to the next") as watch:
         compared = run(source, spec, strategies=strategies, observer=watch, search_in=search_in, **overrides)
-    if as_json:
-        print_json(compared.to_json())
-    else:
-        _show(compared)
+    show_result(compared, as_json, _show)
 
 
 def _show(compared: Comparison) -> None:

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.output import out, print_json, warn, watching
+from kanon_sql.cli.output import out, show_result, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import settle_spec
 from kanon_sql.verbs.compile_dbt import compile_dbt
@@ -106,10 +106,7 @@ def compile(
             frequency_set=frequency_set,
             names=names,
         )
-    if as_json:
-        print_json(compiled.to_json())
-    else:
-        print(f"{compiled.sql};")
+    show_result(compiled, as_json, lambda compiled: print(f"{compiled.sql};"))
 
 
 def _refuse_printing(options: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -14,7 +15,7 @@ from kanon_sql import demo_files, demo_omop
 from kanon_sql.cli import options as o
 from kanon_sql.cli.anonymize import show_release
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.output import out, print_json, sample, watching
+from kanon_sql.cli.output import out, sample, show_result, watching
 from kanon_sql.demo_data import write_parquet
 from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import SpecError, TargetError
@@ -62,11 +63,7 @@ def demo(directory: Path, rows: int, k: int, seed: int, omop: bool | None, as_js
             raise SpecError("--omop makes no release, so that there is nothing for --json; leave one of them out")
         _generate_omop(directory, rows, seed)
         return
-    release = run(directory, rows, k, seed)
-    if as_json:
-        print_json(release.to_json())
-    else:
-        _show(release, directory)
+    show_result(run(directory, rows, k, seed), as_json, partial(_show, directory=directory))
 
 
 def run(directory: Path, rows: int, k: int, seed: int) -> Release:
@@ -126,7 +123,7 @@ def _show(release: Release, directory: Path) -> None:
     sample(*before)
     out.print(f"[bold]After[/bold]: every row looks like at least {k - 1} others")
     sample(*after)
-    show_release(manifest)
+    show_release(release)
     out.print(
         f"Also in {escape(str(directory))}: patients, places and trips, for the examples of the README and docs/."
     )

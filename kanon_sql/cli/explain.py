@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +10,8 @@ from rich.syntax import Syntax
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import takes
-from kanon_sql.cli.output import out, print_json, watching
-from kanon_sql.verbs.explain import ExplainedQuery
+from kanon_sql.cli.output import out, show_result, watching
+from kanon_sql.verbs.explain import Explanation
 from kanon_sql.verbs.explain import explain as run
 from kanon_sql.verbs.options import SearchOptions
 
@@ -21,24 +20,21 @@ from kanon_sql.verbs.options import SearchOptions
 def explain(source: str | None, spec: Path | None, search_in: Any, as_json: bool | None, **overrides: Any) -> None:
     with watching() as watch:
         explained = run(source, spec, observer=watch, search_in=search_in, **overrides)
-    if as_json:
-        print_json(explained.to_json())
-        return
-    _show(explained.steps)
-    if explained.statement:
-        out.print("\n[bold]The release as one statement[/bold], as printed by `--sql`, to run separately")
-        out.print(_highlighted(explained.statement))
+    show_result(explained, as_json, _show)
 
 
-def _show(steps: Sequence[ExplainedQuery]) -> None:
+def _show(explained: Explanation) -> None:
     """Print the statements of a run in order, with their results and plans."""
-    for number, step in enumerate(steps, start=1):
+    for number, step in enumerate(explained.steps, start=1):
         out.print(f"\n[bold]{number}. {step.name}[/bold] ({step.engine}): {escape(step.sentence)}")
         if step.sql:
             out.print(_highlighted(step.sql))
         out.print(f"[green]result:[/green] {escape(step.outcome)}")
         if step.plan:
             out.print(escape(step.plan), style="dim")
+    if explained.statement:
+        out.print("\n[bold]The release as one statement[/bold], as printed by `--sql`, to run separately")
+        out.print(_highlighted(explained.statement))
 
 
 def _highlighted(sql: str) -> Syntax:

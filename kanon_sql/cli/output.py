@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.markup import escape
@@ -19,7 +19,9 @@ from kanon_sql.report.numbers import counted, parameters
 from kanon_sql.report.verdict import Verdict
 from kanon_sql.report.words import smallest_group, who
 from kanon_sql.verbs.progress import shown_on
+from kanon_sql.verbs.result import Result
 
+_Shown = TypeVar("_Shown", bound=Result)
 _LOG = logging.getLogger("kanon_sql")
 EMPTY = 3  # exit code of --fail-empty for a release without rows or information
 
@@ -83,6 +85,17 @@ def print_json(text: str) -> None:
     """Print the one document of a command with `--json`."""
     JSON_IS_PRINTED.set()
     print(text)
+
+
+def show_result(
+    result: _Shown, as_json: bool | None, show: Callable[[_Shown], None], notes: Iterable[str] = ()
+) -> None:
+    """Print the result of a command for people, or with `--json` as its one document, and then the notes."""
+    if as_json:
+        print_json(result.to_json())
+        warn(notes)
+    else:
+        show(result)
 
 
 def warn(warnings: Iterable[str]) -> None:

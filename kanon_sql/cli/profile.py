@@ -6,13 +6,14 @@ import csv
 import io
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from rich.markup import escape
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.output import grid, out, print_json, warn, watching
+from kanon_sql.cli.output import grid, out, show_result, warn, watching
 from kanon_sql.spec import names_a_server
 from kanon_sql.verbs.profile import Profile
 from kanon_sql.verbs.profile import profile as run
@@ -35,10 +36,7 @@ TIME_LIMIT = Option(
 def profile(source: str, largest_set: int, time_limit: float, as_json: bool | None, **places: Any) -> None:
     with watching() as watch:
         profiled = run(source, largest_set=largest_set, time_limit=time_limit, observer=watch, **places)
-    if as_json:
-        print_json(profiled.to_json())
-    else:
-        _show(profiled, source, places["database"])
+    show_result(profiled, as_json, partial(_show, source=source, database=places["database"]))
 
 
 def _show(profiled: Profile, source: str, database: str | None) -> None:

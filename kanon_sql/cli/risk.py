@@ -14,7 +14,7 @@ from rich.table import Table
 
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
-from kanon_sql.cli.output import grid, out, print_json, promised, warn, watching
+from kanon_sql.cli.output import grid, out, promised, show_result, warn, watching
 from kanon_sql.cli.profile import LARGEST_SET
 from kanon_sql.errors import SpecError
 from kanon_sql.report.numbers import figure
@@ -97,10 +97,7 @@ def risk(
         measured = run(source, spec, observer=watch, **overrides)
     name, limit = fail_above or ("highest", 1.0)
     found = measured.figure(name) if fail_above else 0.0  # an unknown figure is an error, before anything is printed
-    if as_json:
-        print_json(measured.to_json())
-    else:
-        _show(measured)
+    show_result(measured, as_json, _show)
     if found > limit:
         if not as_json:
             out.print(f"\n[red]The {name} risk is {figure(found)}, above {limit:g}.[/red]")

@@ -11,7 +11,7 @@ from rich.table import Table
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Argument, Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.output import grid, out, print_json, warn, watching
+from kanon_sql.cli.output import grid, out, show_result, warn, watching
 from kanon_sql.verbs.options import UtilityOptions
 from kanon_sql.verbs.utility import Utility, counts_line
 from kanon_sql.verbs.utility import utility as run
@@ -47,10 +47,7 @@ def utility(source: str | None, release: str | None, spec: Path | None, as_json:
     """Prints only aggregates. Nothing is written."""
     with watching() as watch:
         measured = run(source, release, spec, observer=watch, **overrides)
-    if as_json:
-        print_json(measured.to_json())
-    else:
-        _show(measured)
+    show_result(measured, as_json, _show)
 
 
 def _show(measured: Utility) -> None:

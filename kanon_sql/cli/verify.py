@@ -11,13 +11,13 @@ from rich.markup import escape
 from kanon_sql.cli import options as o
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.flags import in_flags
-from kanon_sql.cli.output import out, print_json, promised
+from kanon_sql.cli.output import out, promised, show_result
 from kanon_sql.errors import SpecError, VerificationError
 from kanon_sql.release.publish import sha256
 from kanon_sql.report.attestation import Attested, attested
 from kanon_sql.report.numbers import counted
 from kanon_sql.verbs.options import VerifyOptions
-from kanon_sql.verbs.verify import ITSELF
+from kanon_sql.verbs.verify import ITSELF, Verification
 from kanon_sql.verbs.verify import verify as run
 
 ATTESTATION = Option(
@@ -50,12 +50,8 @@ def verify(
         if spec is None:
             overrides = _models_of(signed) | {name: value for name, value in overrides.items() if value is not None}
     found = run(source, spec, **overrides)
-    checked = found.to_dict()
-    if as_json:
-        print_json(found.to_json())
-    else:
-        _show(checked)
-    if not checked["holds"]:
+    show_result(found, as_json, _show)
+    if not found:
         raise typer.Exit(1)
 
 
@@ -82,8 +78,9 @@ def _models_of(signed: Attested) -> dict[str, Any]:
     )
 
 
-def _show(checked: dict[str, Any]) -> None:
+def _show(found: Verification) -> None:
     """Print whether the models are satisfied, and the sizes of the classes that violate k-anonymity."""
+    checked = found.to_dict()
     if "problem" in checked:
         out.print(f"[red]failed[/red]: {escape(in_flags(checked['problem']))}")
         return
