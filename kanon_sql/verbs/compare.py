@@ -12,7 +12,6 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet, merge_equal_codes, sampled
 from kanon_sql.generalization.lattice import Node
-from kanon_sql.loss import Figures
 from kanon_sql.own import Own
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, planned, recode, search, shown_by_classes
@@ -115,25 +114,16 @@ def _names(strategies: Iterable[str | Callable[..., Any]] | None) -> list[str]:
 
 @dataclass(frozen=True)
 class _StrategyRun:
-    """One strategy's result for one k, with the k-minimal nodes that it proved; or why it has none."""
+    """One strategy's result for one k, before it is compared with the others.
 
-    strategy: str
-    k: int = 0
+    `outcome`: of a search, without its tags. `minimal`: the k-minimal nodes that it proved. `checksum`: of the classes.
+    """
+
+    k: int
+    result: StrategyResult
     outcome: SearchOutcome | None = None
-    measured: _Measured | None = None
     minimal: tuple[Node, ...] = ()
-    refused: str | None = None
-
-
-@dataclass(frozen=True)
-class _Measured:
-    """A release that was measured, not written: its figures and scores, its time, and a checksum of its classes."""
-
-    figures: Figures
-    scores: dict[str, float | None]
-    seconds: float
-    ended: str
-    checksum: str | None
+    checksum: str | None = None
 
 
 def _runs(
@@ -149,12 +139,12 @@ def _runs(
             k = spec.privacy.k if len(specs) > 1 else problem.judge.model.k
             observer.stage(f"{name}{f', k {k}' if len(specs) > 1 else ''}, {number} of {len(to_run)}")
             try:
-                yield replace(prepared.run(spec.model_copy(update={"strategy": name}), observer), k=k)
+                yield prepared.run(spec.model_copy(update={"strategy": name}), k, observer)
             except (SpecError, InfeasibleError) as error:
                 errors.append(error)
                 if len(errors) == len(to_run):
                     raise errors[0] from None
-                yield _StrategyRun(name, k, refused=str(error))
+                yield _StrategyRun(k, StrategyResult(name, _promise(name), refused=str(error), k=k))
 
 
 @dataclass
@@ -167,7 +157,7 @@ class _Prepared:
 
     problem: Problem
     tables: Scratch
-    of_tuples: bool = True
+    of_tuples: bool
 
     @cached_property
     def local(self) -> FrequencySet:
@@ -175,60 +165,100 @@ class _Prepared:
         frequency_set = sampled(self.problem.frequency_set)
         return merge_equal_codes(frequency_set, drop=frequency_set is not self.problem.frequency_set)
 
-    def run(self, spec: Spec, observer: Observer) -> _StrategyRun:
+    def run(self, spec: Spec, k: int, observer: Observer) -> _StrategyRun:
         """One strategy for one k."""
         if spec.strategy in RECODERS:
-            return self._recode(spec, observer)
+            check(spec, "anonymize")
+            spec = spec.model_copy(update={"show": spec.show or _SHOW})
+            with Scratch(self.tables.engine, spec.strategy) as tables:
+                problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
+                return _run_of_classes(recode(problem, observer), k)
         problem = posed_again(self.problem, spec, self.problem.frequency_set)
         try:
-            return _search(problem, observer, self.tables, self.of_tuples)
+            return self._search(problem, k, observer)
         finally:
             problem.judge.drop()
 
-    def _recode(self, spec: Spec, observer: Observer) -> _StrategyRun:
-        check(spec, "anonymize")
-        spec = spec.model_copy(update={"show": spec.show or _SHOW})
-        with Scratch(self.tables.engine, spec.strategy) as tables:
-            problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
-            return _StrategyRun(spec.strategy, measured=_measured_classes(recode(problem, observer)))
-
-
-def _search(problem: Problem, observer: Observer, tables: Scratch, of_tuples: bool) -> _StrategyRun:
-    outcome = search(problem, observer)
-    plan = planned(problem, outcome)
-    minimal = _minimal(problem, outcome)
-    if problem.spec.sets_show:
-        measured = _measured_as_shown(plan, tables)
-    elif not of_tuples:
-        figures = manifests.figures_of(plan)
-        scores = manifests.scores(problem, figures)
-        measured = _Measured(figures, scores, plan.search_seconds, plan.ended, checksum=None)
-    else:
+    def _search(self, problem: Problem, k: int, observer: Observer) -> _StrategyRun:
+        outcome = search(problem, observer)
+        plan = planned(problem, outcome)
+        minimal = _minimal(problem, outcome)
+        if problem.spec.sets_show:  # classes show statistics instead of labels
+            with Scratch(self.tables.engine, "shown") as own:
+                problem = replace(problem, frequency_set=replace(problem.frequency_set, tables=own))
+                return _run_of_classes(shown_by_classes(replace(plan, problem=problem)), k, outcome, minimal)
+        if not self.of_tuples:
+            return _run(plan, k, None, None, outcome, minimal)
         safe = plan.recoding.judge.model.safe
         with joint.of_node(problem.frequency_set, safe, outcome.node, problem.costs.weights) as cells:
-            measured = _measured(plan, cells, cells.divergence_apart())
-    slim = replace(outcome, tags=None)  # the tags of a large lattice take much memory
-    return _StrategyRun(problem.spec.strategy, outcome=slim, measured=measured, minimal=minimal)
+            return _run(plan, k, cells, cells.divergence_apart(), outcome, minimal)
 
 
-def _measured_as_shown(plan: Plan, tables: Scratch) -> _Measured:
-    """The release of a search whose classes show statistics instead of labels (the option `show`)."""
-    with Scratch(tables.engine, "shown") as own:
-        problem = replace(plan.problem, frequency_set=replace(plan.problem.frequency_set, tables=own))
-        return _measured_classes(shown_by_classes(replace(plan, problem=problem)))
-
-
-def _measured_classes(plan: Plan) -> _Measured:
+def _run_of_classes(
+    plan: Plan, k: int, outcome: SearchOutcome | None = None, minimal: tuple[Node, ...] = ()
+) -> _StrategyRun:
     recoding, problem = plan.recoding, plan.problem
     assert isinstance(recoding, LocalRecoding)
     with joint.of_classes(problem.frequency_set, recoding.local, recoding.classes, problem.costs.weights) as cells:
-        return _measured(plan, cells, None)
+        return _run(plan, k, cells, None, outcome, minimal)
 
 
-def _measured(plan: Plan, cells: joint.ReleasedCells, divergence: float | None) -> _Measured:
+def _run(
+    plan: Plan,
+    k: int,
+    cells: joint.ReleasedCells | None,
+    divergence: float | None,
+    outcome: SearchOutcome | None,
+    minimal: tuple[Node, ...],
+) -> _StrategyRun:
+    """The result of a plan, measured but not written. `cells`: None to leave out the figures of whole tuples."""
+    problem = plan.problem
     figures = manifests.figures_of(plan)
-    scores = {**manifests.scores(plan.problem, figures), "ambiguity": cells.ambiguity, "divergence": divergence}
-    return _Measured(figures, scores, plan.search_seconds, plan.ended, cells.checksum)
+    scores = manifests.scores(problem, figures)
+    if cells:
+        scores |= {"ambiguity": cells.ambiguity, "divergence": divergence}
+    suppressed = figures.rows_at_risk or 0
+    released = figures.released_rows or 0
+    classes = figures.classes or 0
+    risk_highest: float | None = None
+    risk_mean: float | None = None
+    if problem.judge.model.unit is None:  # the sizes of classes are in rows: no risk of people follows from them
+        risk_highest = 1 / figures.smallest_class if figures.smallest_class else 0.0
+        risk_mean = classes / released if released else 0.0
+    result = StrategyResult(
+        problem.spec.strategy,
+        _promise(problem.spec.strategy),
+        k=k,
+        score=scores[problem.spec.metric],
+        seconds=plan.search_seconds,
+        ended=plan.ended,
+        suppressed_rows=suppressed,
+        los=suppressed / problem.costs.rows,
+        loss_per_attribute=dict(zip(problem.columns, figures.losses or (), strict=True)),
+        information_loss=scores,
+        classes=classes,
+        smallest_class=figures.smallest_class,
+        risk_highest=risk_highest,
+        risk_mean=risk_mean,
+    )
+    checksum = cells.checksum if cells else None
+    if outcome is None:
+        return _StrategyRun(k, result, checksum=checksum)
+    result = replace(
+        result,
+        score=outcome.score,
+        proven_optimal=outcome.proven_optimal,
+        lower_bound=outcome.lower_bound,
+        gap=outcome.gap,
+        nodes_checked=outcome.nodes_checked,
+        nodes_tagged=outcome.nodes_tagged,
+        queries=outcome.queries,
+        found_by=outcome.found_by,
+        node=dict(zip(problem.columns, outcome.node, strict=True)),
+        log=level_of_generalization(outcome.node, problem.costs.heights),
+    )
+    slim = replace(outcome, tags=None)  # the tags of a large lattice take much memory
+    return _StrategyRun(k, result, slim, minimal, checksum)
 
 
 def _minimal(problem: Problem, outcome: SearchOutcome) -> tuple[Node, ...]:
@@ -247,10 +277,10 @@ def _side_by_side(problem: Problem, runs: Sequence[_StrategyRun]) -> Comparison:
         by_k.setdefault(run.k, []).append(run)
     proven = tuple(_proven(k, runs_of_k, lattice.size) for k, runs_of_k in by_k.items())
     first = proven[0]
-    searches = []
+    searches: list[StrategyResult] = []
     for of_k in proven:
         minimal = _known_minimal(by_k[of_k.k])
-        searches += [_result(problem, run, of_k, minimal, _same(run, runs)) for run in by_k[of_k.k]]
+        searches += [_compared(problem, run, runs, of_k, minimal) for run in by_k[of_k.k]]
     return Comparison(
         source=spec.source,
         rows=problem.frequency_set.rows,
@@ -277,7 +307,7 @@ def _proven(k: int, runs: Sequence[_StrategyRun], size: int) -> Proven:
         min((outcome.score for outcome in outcomes if outcome.proven_optimal), default=None),
         max((outcome.lower_bound for outcome in outcomes), default=0.0),
         len(_known_minimal(runs)),
-        any(_settled_nodes(outcome) == size for outcome in outcomes),
+        any(found.nodes_tagged is not None and found.nodes_checked + found.nodes_tagged == size for found in outcomes),
     )
 
 
@@ -285,82 +315,26 @@ def _known_minimal(runs: Sequence[_StrategyRun]) -> list[Node]:
     return sorted({node for run in runs for node in run.minimal})
 
 
-def _same(run: _StrategyRun, runs: Sequence[_StrategyRun]) -> tuple[str, int] | None:
-    """The strategy and k of the first earlier run with the same release."""
-    if run.measured is None or not run.measured.checksum:
-        return None
-    first = next(other for other in runs if other.measured and other.measured.checksum == run.measured.checksum)
-    return None if first is run else (first.strategy, first.k)
+def _compared(
+    problem: Problem, run: _StrategyRun, runs: Sequence[_StrategyRun], proven: Proven, minimal: Sequence[Node]
+) -> StrategyResult:
+    """The result of a run with the first earlier run that has the same release, and with what all runs proved."""
+    first = next((other for other in runs if other.checksum and other.checksum == run.checksum), run)
+    result = run.result if first is run else replace(run.result, same_as=(first.result.strategy, first.k))
+    best = proven.proven_score
+    if run.outcome is None or best is None:
+        return result
+    found = [*run.outcome.minimal, run.outcome.node]
+    return replace(
+        result,
+        equals_best_proven=not beats(best, run.outcome.score),
+        accuracy=accuracy(minimal, found, problem.lattice, problem.costs.heights) if minimal else None,
+    )
 
 
 def _limit(spec: Spec) -> float:
     return SECONDS if spec.time_limit is None else spec.time_limit
 
 
-def _settled_nodes(outcome: SearchOutcome) -> int | None:
-    return None if outcome.nodes_tagged is None else outcome.nodes_checked + outcome.nodes_tagged
-
-
 def _promise(name: str) -> str:
     return RECODERS[name].promise if name in RECODERS else strategy(name).promise
-
-
-def _result(
-    problem: Problem, run: _StrategyRun, proven: Proven, minimal: Sequence[Node], same: tuple[str, int] | None
-) -> StrategyResult:
-    measured = run.measured
-    if measured is None:
-        return StrategyResult(run.strategy, _promise(run.strategy), run.refused, run.k)
-    figures = measured.figures
-    suppressed = figures.rows_at_risk or 0
-    released = figures.released_rows or 0
-    classes = figures.classes or 0
-    risk_highest: float | None = None
-    risk_mean: float | None = None
-    if problem.judge.model.unit is None:  # the sizes of classes are in rows: no risk of people follows from them
-        risk_highest = 1 / figures.smallest_class if figures.smallest_class else 0.0
-        risk_mean = classes / released if released else 0.0
-    result = StrategyResult(
-        run.strategy,
-        _promise(run.strategy),
-        k=run.k,
-        score=measured.scores[problem.spec.metric],
-        seconds=measured.seconds,
-        ended=measured.ended,
-        suppressed_rows=suppressed,
-        los=suppressed / problem.costs.rows,
-        loss_per_attribute=dict(zip(problem.columns, figures.losses or (), strict=True)),
-        information_loss=measured.scores,
-        classes=classes,
-        smallest_class=figures.smallest_class,
-        risk_highest=risk_highest,
-        risk_mean=risk_mean,
-        same_as=same,
-    )
-    return _with_search(problem, result, run.outcome, proven, minimal) if run.outcome else result
-
-
-def _with_search(
-    problem: Problem, result: StrategyResult, outcome: SearchOutcome, proven: Proven, minimal: Sequence[Node]
-) -> StrategyResult:
-    """The result with the fields of searches: node, effort and proofs."""
-    best = proven.proven_score
-    return replace(
-        result,
-        score=outcome.score,
-        proven_optimal=outcome.proven_optimal,
-        equals_best_proven=None if best is None else not beats(best, outcome.score),
-        lower_bound=outcome.lower_bound,
-        gap=outcome.gap,
-        nodes_checked=outcome.nodes_checked,
-        nodes_tagged=outcome.nodes_tagged,
-        queries=outcome.queries,
-        found_by=outcome.found_by,
-        node=dict(zip(problem.columns, outcome.node, strict=True)),
-        log=level_of_generalization(outcome.node, problem.costs.heights),
-        accuracy=(
-            None
-            if best is None or not minimal
-            else accuracy(minimal, [*outcome.minimal, outcome.node], problem.lattice, problem.costs.heights)
-        ),
-    )
