@@ -9,6 +9,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Unpack
@@ -30,7 +31,7 @@ from kanon_sql.risk.roles import UNIQUE_SHARE
 from kanon_sql.risk.single_columns import listed, percent
 from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging, make_folder
-from kanon_sql.suggestion import Counts, Suggested, counted, merging, suggested
+from kanon_sql.suggestion import CoCounts, Common, Counts, Suggested, counted, merging, suggested
 from kanon_sql.suggestion.columns import SuggestedColumn, of_role
 from kanon_sql.suggestion.spec_file import SpecFile, text_of
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
@@ -294,18 +295,12 @@ def role_of(column: ColumnProfile, profile: Profile, unit: Unit | None) -> tuple
         return DROPPED, f"a {column.type} was not looked at"
     if column.distinct == 1:
         return KEPT, column.reason
-    if unit and _numbers_people(column, unit):
+    can_number = column.kind in ("text", "integer", "decimal") and not column.dates
+    if unit and can_number and column.name in unit.constant and column.distinct >= UNIQUE_SHARE * unit.people:
         return IDENTIFIER, "nearly every person has a value of their own"
     if column.name in profile.sensitive:
         return SENSITIVE, column.reason
     return QUASI_IDENTIFIER, column.reason if column.suggestion else "others may know it; keep it if they cannot"
-
-
-def _numbers_people(column: ColumnProfile, unit: Unit) -> bool:
-    """Whether a column has a different value for nearly every person, like the unit column."""
-    if column.kind not in ("text", "integer", "decimal") or column.dates:
-        return False
-    return column.name in unit.constant and (column.distinct or 0) >= UNIQUE_SHARE * unit.people
 
 
 def with_fewer_quasi_identifiers(
@@ -373,13 +368,15 @@ def with_hierarchies(
         if stems:
             by_stem = {stem: name for name, stem in stems.items()}
             tables.create("tuples", "frequency_sets/tuples", columns=by_stem, source=data.table.relation)
-        counts = {name: _counts(tables, stem) for name, stem in stems.items()}
+        counts = {}
+        for name, stem in stems.items():
+            counts[name] = added_by_key(tables.rows("mappings/column_values", column=[stem], tuples=tables["tuples"]))
         for column in columns:
             described = data.table.column(column.name)
             assert described
             if column.role == QUASI_IDENTIFIER:
-                related = _RelatedColumns(tables, stems, counts, column.name)
-                common = _CommonValues(tables, data, column.name, counts[column.name], k, unit, people)
+                related = partial(_related, tables, stems, counts, column.name)
+                common = partial(_common, tables, data, column.name, counts[column.name], k, unit, people)
                 column = _generalized(column, described, counts[column.name], related, common, data)
             yield _confirmed(column, described, counts.get(column.name, {}), data, ask) if ask else column
 
@@ -423,7 +420,10 @@ def _preview(column: SuggestedColumn, described: Column, counts: Mapping[Any, in
     """The labels of the most frequent values, and the largest classes of each level."""
     if column.role != QUASI_IDENTIFIER or not counts:
         return SuggestionPreview()
-    levels = column.levels or _labelled(column.recipe, described, counts, data)
+    levels: Sequence[Mapping[Any, Any]] = column.levels
+    if not levels:
+        hierarchy = _built(column.recipe, described, counts, data)
+        levels = [dict(zip(hierarchy.values, level, strict=True)) for level in hierarchy.levels[:-1]]
     frequent = sorted(counts, key=lambda value: -counts[value])[:_PREVIEWED]
     values = tuple(
         (_shown(value), counts[value], tuple(_shown(level.get(value)) for level in levels)) for value in frequent
@@ -442,69 +442,46 @@ def _shown(value: Any) -> str:
     return "NULL" if value is None else as_text(value)
 
 
-def _counts(tables: Scratch, stem: str) -> dict[Any, int]:
-    return added_by_key(tables.rows("mappings/column_values", column=[stem], tuples=tables["tuples"]))
-
-
-@dataclass(frozen=True)
-class _RelatedColumns:
+def _related(
+    tables: Scratch, stems: Mapping[str, str], counts: Mapping[str, Mapping[Any, int]], column: str
+) -> list[tuple[Sequence[Any], Counts]]:
     """How the rows of a column's categories are distributed over the other quasi-identifiers with few values."""
-
-    tables: Scratch
-    stems: Mapping[str, str]
-    counts: Mapping[str, Mapping[Any, int]]
-    column: str
-
-    def __call__(self) -> list[tuple[Sequence[Any], Counts]]:
-        values = list(self.counts[self.column])
-        contingencies = []
-        for name, counts in self.counts.items():
-            is_small = 1 < len(counts) <= _MOST_RELATED and len(values) * len(counts) <= _MOST_PAIRS
-            if name != self.column and is_small:
-                contingencies.append(self._contingency(values, name))
-        return contingencies
-
-    def _contingency(self, values: list[Any], other: str) -> tuple[Sequence[Any], Counts]:
-        rows = self.tables.rows(
-            "profile/value_pairs",
-            column=[self.stems[self.column]],
-            other=[self.stems[other]],
-            tuples=self.tables["tuples"],
-        )
-        pairs = ((key(value), key(of_other), int(n)) for value, of_other, n in rows)
-        return values, counted(pairs, values, list(self.counts[other]))
+    values: Sequence[Any] = list(counts[column])
+    contingencies = []
+    for other, of_other in counts.items():
+        is_small = 1 < len(of_other) <= _MOST_RELATED and len(values) * len(of_other) <= _MOST_PAIRS
+        if other == column or not is_small:
+            continue
+        rows = tables.rows("profile/value_pairs", column=[stems[column]], other=[stems[other]], tuples=tables["tuples"])
+        pairs = ((key(value), key(related), int(n)) for value, related, n in rows)
+        contingencies.append((values, counted(pairs, values, list(of_other))))
+    return contingencies
 
 
-@dataclass(frozen=True)
-class _CommonValues:
+def _common(
+    tables: Scratch,
+    data: Source,
+    column: str,
+    counts: Mapping[Any, int],
+    k: int,
+    unit: str | None,
+    people: PeopleByValue | None,
+) -> set[Any]:
     """The values of a column that at least k people have; without a unit, at least k rows."""
-
-    tables: Scratch
-    data: Source
-    column: str
-    counts: Mapping[Any, int]
-    k: int
-    unit: str | None
-    people: PeopleByValue | None = None
-
-    def __call__(self) -> set[Any]:
-        if self.unit is None and self.people is None:
-            return {value for value, rows in self.counts.items() if rows >= self.k}
-        people = added_by_key(self.people(self.column) if self.people else self._of_unit())
-        return {value for value, n in people.items() if n >= self.k}
-
-    def _of_unit(self) -> Sequence[tuple[Any, ...]]:
-        return self.tables.rows(
-            "profile/people", column=[self.column], unit=[str(self.unit)], source=self.data.table.relation
-        )
+    if people:
+        counts = added_by_key(people(column))
+    elif unit is not None:
+        source = data.table.relation
+        counts = added_by_key(tables.rows("profile/people", column=[column], unit=[unit], source=source))
+    return {value for value, n in counts.items() if n >= k}
 
 
 def _generalized(
     column: SuggestedColumn,
     described: Column,
     counts: Mapping[Any, int],
-    related: _RelatedColumns,
-    common: _CommonValues,
+    related: CoCounts,
+    common: Common,
     data: Source,
 ) -> SuggestedColumn:
     """A quasi-identifier with the suggested hierarchy, without the levels that merge nothing."""
@@ -543,26 +520,17 @@ def _labels(suggestion: Suggested, column: Column, counts: Mapping[Any, int], da
     return [*(len(hierarchy.distinct_labels(level)) + nulls for level in range(hierarchy.height)), 1]
 
 
-def _labelled(recipe: Any, column: Column, counts: Mapping[Any, int], data: Source) -> list[Mapping[Any, Any]]:
-    """The label of each value, per level below the top of a recipe's hierarchy."""
-    hierarchy = _built(recipe, column, counts, data)
-    return [dict(zip(hierarchy.values, level, strict=True)) for level in hierarchy.levels[:-1]]
-
-
 def _built(recipe: Any, column: Column, counts: Mapping[Any, int], data: Source) -> Hierarchy:
     spec = parse({"source": "x", "quasi_identifiers": {column.name: {"hierarchy": recipe}}})
     return hierarchy_source(spec.quasi_identifiers[column.name], column, spec, data.engine).build(list(counts))
 
 
 def hierarchy_text(levels: Sequence[Mapping[Any, str]]) -> str:
-    text = io.StringIO()
-    rows = ([_cell(value), *(level[value] for level in levels), "*"] for value in levels[0])
-    csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
-    return text.getvalue()
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else as_text(value)
+    texts = {value: "" if value is None else as_text(value) for value in levels[0]}
+    rows = ([text, *(level[value] for level in levels), "*"] for value, text in texts.items())
+    file = io.StringIO()
+    csv.writer(file, delimiter=";", lineterminator="\n").writerows(rows)
+    return file.getvalue()
 
 
 def write_suggestion(spec: Path, text: str, hierarchies: Mapping[Path, str], overwrite: bool) -> None:
