@@ -26,7 +26,7 @@ Attributes may have weights; every mean over attributes is then a weighted one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import exp, expm1, inf, log, log1p, prod
@@ -148,7 +148,7 @@ class Figures:
     def part(self, name: Part, costs: Costs) -> Any:
         """One part of the figures by its name, None if it is missing."""
         if name == "precisions" and self.precisions is None and self.node is not None:
-            return precisions(costs, self.node)
+            return tuple(map(getitem, costs.steps, self.node))
         if name == "distances" and self.distances is None and self.node is not None:
             return distances_of(costs, self, costs.distances)
         if name == "intensities" and self.intensities is None and self.node is not None:
@@ -175,7 +175,7 @@ class Metric:
     name: str
     needs: tuple[Part, ...]
     formula: Callable[..., float]
-    parts: Callable[[Costs], LevelParts] = lambda costs: _zero_parts(costs)
+    parts: Callable[[Costs], LevelParts] = lambda costs: tuple((0.0,) * len(levels) for levels in costs.level_losses)
     always_monotone: bool = False
     finish: Callable[[float], float] = float
     begin: Callable[[float], float] = float
@@ -266,10 +266,6 @@ class Metric:
         return self.always_monotone or (self.bounded and may_suppress == 0)
 
 
-def _zero_parts(costs: Costs) -> LevelParts:
-    return tuple((0.0,) * len(losses) for losses in costs.level_losses)
-
-
 def _more(of_levels: LevelParts, found: Sequence[float], node: Node) -> LevelParts:
     """The figures of all levels, plus the increase by suppressed rows at a node."""
     added = (max(0.0, now - levels[level]) for levels, now, level in zip(of_levels, found, node, strict=True))
@@ -287,11 +283,6 @@ def unsuppressed(costs: Costs, node: Node) -> Figures:
     return Figures(node, None, of_levels(costs.level_losses), bits=bits, generalized=generalized)
 
 
-def precisions(costs: Costs, node: Node) -> tuple[float, ...]:
-    """The attributes' levels over their heights."""
-    return tuple(level / height for level, height in zip(node, costs.heights, strict=True))
-
-
 def hierarchical_distances(height: int, beta: float = 0.0) -> tuple[float, ...]:
     """The weighted hierarchical distance of all levels from the values (Li et al. 2008, definition 4).
 
@@ -305,28 +296,6 @@ def hierarchical_distances(height: int, beta: float = 0.0) -> tuple[float, ...]:
     """
     steps = [1 / depth**beta for depth in range(height, 0, -1)]
     return (*(sum(steps[:level]) / sum(steps) for level in range(height)), 1.0)
-
-
-def arithmetic(losses: Sequence[float], shares: Sequence[float]) -> float:
-    """The mean of the attributes' losses."""
-    return float(sum(map(mul, losses, shares)))
-
-
-def geometric(losses: Sequence[float], shares: Sequence[float]) -> float:
-    """ARX's aggregate: the geometric mean of 1 + loss, minus 1."""
-    return float(prod((x + 1) ** share for x, share in zip(losses, shares, strict=True))) - 1
-
-
-def _discernibility(costs: Costs, squares: int, released_rows: int) -> float:
-    return float(squares + costs.rows * (costs.rows - released_rows))
-
-
-def _average_class_size(costs: Costs, classes: int, released_rows: int) -> float:
-    return released_rows / (classes * costs.requested_k) if classes else inf
-
-
-def _mean(costs: Costs, of_attributes: Sequence[float]) -> float:
-    return arithmetic(of_attributes, costs.shares)
 
 
 def distances_of(costs: Costs, figures: Figures, of_levels: LevelParts) -> tuple[float, ...]:
@@ -343,12 +312,39 @@ def _with_lost(distance: float, lost: float) -> float:
     return distance * (1 - lost) + lost
 
 
-def _distortion_parts(costs: Costs) -> LevelParts:
-    return _distance_parts(costs, costs.distances)
+def _normalized(weights: Sequence[float]) -> tuple[float, ...]:
+    whole = sum(weights)
+    return tuple(weight / whole if whole else 0.0 for weight in weights)
 
 
-def _intensity_parts(costs: Costs) -> LevelParts:
-    return _distance_parts(costs, costs.steps)
+# Formulas and parts of the metrics
+
+
+def _summed(weights: Sequence[float], of_attributes: Iterable[float]) -> float:
+    """The attributes' figures times their weights."""
+    return float(sum(map(mul, of_attributes, weights)))
+
+
+def _weighted(weights: Sequence[float], of_level: LevelParts) -> LevelParts:
+    """The same for the parts of the levels."""
+    return tuple(tuple(x * weight for x in levels) for levels, weight in zip(of_level, weights, strict=True))
+
+
+def _mean(costs: Costs, of_attributes: Iterable[float]) -> float:
+    return _summed(costs.shares, of_attributes)
+
+
+def _shared(costs: Costs, of_level: LevelParts) -> LevelParts:
+    return _weighted(costs.shares, of_level)
+
+
+def _geometric(costs: Costs, losses: Sequence[float]) -> float:
+    """ARX's aggregate: the geometric mean of 1 + loss, minus 1."""
+    return float(prod((x + 1) ** share for x, share in zip(losses, costs.shares, strict=True))) - 1
+
+
+def _geometric_parts(costs: Costs) -> LevelParts:
+    return _shared(costs, tuple(tuple(map(log1p, losses)) for losses in costs.level_losses))
 
 
 def _distance_parts(costs: Costs, of_levels: LevelParts) -> LevelParts:
@@ -356,33 +352,13 @@ def _distance_parts(costs: Costs, of_levels: LevelParts) -> LevelParts:
     return _shared(costs, tuple(tuple(_with_lost(x, lost) for x in levels) for levels, lost in pairs))
 
 
-def _entropy(costs: Costs, bits: Sequence[float]) -> float:
-    return arithmetic(bits, costs.bit_shares)
-
-
-def _granularity(costs: Costs, losses: Sequence[float]) -> float:
-    return arithmetic(losses, costs.leaf_shares)
-
-
-def _ncp(costs: Costs, losses: Sequence[float], generalized: Sequence[float]) -> float:
-    return arithmetic(penalties(costs, losses, generalized), costs.shares)
-
-
-def penalties(costs: Costs, losses: Sequence[float], generalized: Sequence[float]) -> tuple[float, ...]:
-    """The attributes' mean shares of the leaves under a label, 0 for one leaf; `loss` counts M - 1 of M leaves."""
-    return tuple(map(_penalty, losses, generalized, costs.leaves))
-
-
 def _penalty(loss: float, generalized: float, leaves: int) -> float:
+    """The mean share of the leaves under a label, 0 for one leaf; `loss` counts M - 1 of M leaves."""
     return (loss * (leaves - 1) + generalized) / leaves
 
 
-def _entropy_parts(costs: Costs) -> LevelParts:
-    return _weighted(costs.bit_shares, costs.level_bits)
-
-
-def _granularity_parts(costs: Costs) -> LevelParts:
-    return _weighted(costs.leaf_shares, costs.level_losses)
+def _ncp(costs: Costs, losses: Sequence[float], generalized: Sequence[float]) -> float:
+    return _mean(costs, map(_penalty, losses, generalized, costs.leaves))
 
 
 def _ncp_parts(costs: Costs) -> LevelParts:
@@ -392,45 +368,22 @@ def _ncp_parts(costs: Costs) -> LevelParts:
     return _shared(costs, tuple(parts))
 
 
-def _weighted(weights: Sequence[float], of_level: LevelParts) -> LevelParts:
-    return tuple(tuple(x * weight for x in levels) for levels, weight in zip(of_level, weights, strict=True))
-
-
-def _normalized(weights: Sequence[float]) -> tuple[float, ...]:
-    whole = sum(weights)
-    return tuple(weight / whole if whole else 0.0 for weight in weights)
-
-
-def _shared(costs: Costs, of_level: LevelParts) -> LevelParts:
-    """The attributes' figures times their weights in the mean."""
-    return _weighted(costs.shares, of_level)
-
-
-def _precision_parts(costs: Costs) -> LevelParts:
-    levels = tuple(tuple(level / height for level in range(height + 1)) for height in costs.heights)
-    return _shared(costs, levels)
-
-
-def _height_parts(costs: Costs) -> LevelParts:
-    return tuple(tuple(float(level) for level in range(height + 1)) for height in costs.heights)
-
-
-def _loss_parts(costs: Costs) -> LevelParts:
-    return _shared(costs, costs.level_losses)
-
-
-def _geometric_parts(costs: Costs) -> LevelParts:
-    return _shared(costs, tuple(tuple(map(log1p, losses)) for losses in costs.level_losses))
-
-
-def _size_parts(costs: Costs) -> LevelParts:
-    """Parts that sum to a lower bound: there are at most as many classes as the product of the labels."""
-    return _fewest_classes(costs, log(max(1, costs.rows - costs.may_suppress) / costs.requested_k))
+def _discernibility(costs: Costs, squares: int, released_rows: int) -> float:
+    return float(squares + costs.rows * (costs.rows - released_rows))
 
 
 def _squares_parts(costs: Costs) -> LevelParts:
     """Squares sum to at least rows^2 / classes; a suppressed row adds more than it saves."""
     return _fewest_classes(costs, 2 * log(max(1, costs.rows)))
+
+
+def _average_class_size(costs: Costs, classes: int, released_rows: int) -> float:
+    return released_rows / (classes * costs.requested_k) if classes else inf
+
+
+def _size_parts(costs: Costs) -> LevelParts:
+    """Parts that sum to a lower bound: there are at most as many classes as the product of the labels."""
+    return _fewest_classes(costs, log(max(1, costs.rows - costs.may_suppress) / costs.requested_k))
 
 
 def _fewest_classes(costs: Costs, start: float) -> LevelParts:
@@ -442,19 +395,40 @@ def _fewest_classes(costs: Costs, start: float) -> LevelParts:
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("precision", ("precisions",), _mean, _precision_parts, True),
-        Metric("height", ("node",), lambda _, node: float(sum(node)), _height_parts, True),
-        Metric("loss", ("losses",), _mean, _loss_parts),
+        Metric("precision", ("precisions",), _mean, lambda c: _shared(c, c.steps), always_monotone=True),
         Metric(
-            "loss_geometric", ("losses",), lambda c, x: geometric(x, c.shares), _geometric_parts, False, expm1, log1p
+            "height",
+            ("node",),
+            lambda _, node: float(sum(node)),
+            lambda c: tuple(tuple(map(float, range(height + 1))) for height in c.heights),
+            always_monotone=True,
         ),
-        Metric("discernibility", ("squares", "released_rows"), _discernibility, _squares_parts, False, exp, log),
-        Metric("distortion", ("distances",), _mean, _distortion_parts),
-        Metric("intensity", ("intensities",), _mean, _intensity_parts),
-        Metric("entropy", ("bits",), _entropy, _entropy_parts),
-        Metric("granularity", ("losses",), _granularity, _granularity_parts),
+        Metric("loss", ("losses",), _mean, lambda c: _shared(c, c.level_losses)),
+        Metric("loss_geometric", ("losses",), _geometric, _geometric_parts, finish=expm1, begin=log1p),
+        Metric("discernibility", ("squares", "released_rows"), _discernibility, _squares_parts, finish=exp, begin=log),
+        Metric("distortion", ("distances",), _mean, lambda c: _distance_parts(c, c.distances)),
+        Metric("intensity", ("intensities",), _mean, lambda c: _distance_parts(c, c.steps)),
+        Metric(
+            "entropy",
+            ("bits",),
+            lambda c, bits: _summed(c.bit_shares, bits),
+            lambda c: _weighted(c.bit_shares, c.level_bits),
+        ),
+        Metric(
+            "granularity",
+            ("losses",),
+            lambda c, losses: _summed(c.leaf_shares, losses),
+            lambda c: _weighted(c.leaf_shares, c.level_losses),
+        ),
         Metric("ncp", ("losses", "generalized"), _ncp, _ncp_parts),
-        Metric("average_class_size", ("classes", "released_rows"), _average_class_size, _size_parts, False, exp, log),
+        Metric(
+            "average_class_size",
+            ("classes", "released_rows"),
+            _average_class_size,
+            _size_parts,
+            finish=exp,
+            begin=log,
+        ),
     )
 }
 

@@ -4,7 +4,7 @@ from typing import Any, get_args
 
 import pytest
 
-from kanon_sql import anonymize, loss
+from kanon_sql import anonymize
 from kanon_sql.documents.manifest import MANIFEST_VERSION
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
@@ -40,11 +40,10 @@ def people(engine: Engine) -> Engine:
 def test_a_metric_of_one_line_is_scored_in_every_kind_of_release(
     people: Engine, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
-    monkeypatch.setitem(METRICS, "sum", Metric("sum", ("node",), lambda _, node: float(sum(node)), loss._height_parts))
-    monkeypatch.setitem(METRICS, "worst", Metric("worst", ("losses",), lambda _, losses: max(losses), loss._loss_parts))
-    mixed = Metric(
-        "mixed", ("losses", "classes", "distances"), lambda _, x, n, d: max(x) + n + max(d), loss._loss_parts
-    )
+    heights, losses = METRICS["height"].parts, METRICS["loss"].parts
+    monkeypatch.setitem(METRICS, "sum", Metric("sum", ("node",), lambda _, node: float(sum(node)), heights))
+    monkeypatch.setitem(METRICS, "worst", Metric("worst", ("losses",), lambda _, x: max(x), losses))
+    mixed = Metric("mixed", ("losses", "classes", "distances"), lambda _, x, n, d: max(x) + n + max(d), losses)
     monkeypatch.setitem(METRICS, "mixed", mixed)
     built = anonymize("people", SPEC, connection=people.connection, **{"k": 3, **options}).manifest
     worst = max(built["loss_per_attribute"].values())
