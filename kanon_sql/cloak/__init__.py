@@ -14,7 +14,6 @@ from kanon_sql.cloak.both import both
 from kanon_sql.cloak.boxes import Boxes
 from kanon_sql.cloak.clique import clique
 from kanon_sql.cloak.cloaked_release import CloakSummary, judge, refuse_if_suppressed
-from kanon_sql.cloak.describe import describe
 from kanon_sql.cloak.points import Cloaking, check_columns, read
 from kanon_sql.cloak.temporal import temporal
 from kanon_sql.engine import Engine, Table
@@ -85,4 +84,4 @@ def in_boxes(tables: Scratch, engine: Engine, table: Table, spec: CloakSpec, sta
     return Cloaked(cloaking, table, summary, inside, (area, length), identifying, seconds)
 
 
-__all__ = ["METHODS", "CloakSummary", "Cloaked", "check_columns", "describe", "in_boxes"]
+__all__ = ["METHODS", "CloakSummary", "Cloaked", "check_columns", "in_boxes"]

@@ -3,33 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
+from kanon_sql.cloak import Cloaked
 from kanon_sql.cloak.cloaked_release import CloakSummary
 from kanon_sql.cloak.points import Cloaking
 from kanon_sql.resources import package_version
 from kanon_sql.spec import may_suppress
 
 
-class Described(Protocol):
-    """The properties of a cloaked release for its manifest."""
-
-    @property
-    def cloaking(self) -> Cloaking: ...
-    @property
-    def summary(self) -> CloakSummary: ...
-    @property
-    def inside(self) -> int | None: ...
-    @property
-    def medians(self) -> tuple[float, float]: ...
-    @property
-    def identifying(self) -> tuple[str, ...]: ...
-    @property
-    def sql(self) -> str: ...
-
-
 def describe(
-    cloaked: Described,
+    cloaked: Cloaked,
     target: Mapping[str, str],
     engine: str,
     roles: Mapping[str, Any],
@@ -98,7 +82,7 @@ def _privacy(cloaking: Cloaking, summary: CloakSummary, inside: int | None) -> l
     return [within, {**shared, "required": None, "short_rows": summary.unsafe_rows}]
 
 
-def _warnings(cloaked: Described, suppressed: int) -> Sequence[str]:
+def _warnings(cloaked: Cloaked, suppressed: int) -> Sequence[str]:
     warnings = []
     cloaking = cloaked.cloaking
     summary = cloaked.summary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
@@ -67,17 +67,12 @@ class Cloaking:
     @property
     def ticks(self) -> float:
         """The ticks per unit of time in a spec: microseconds per second for timestamps."""
-        return ticks(self.time.kind)
+        return 1e6 if self.time.kind == "timestamp" else 1.0
 
     @property
     def whole(self) -> bool:
         """Whether released times must be whole numbers."""
         return self.time.kind in ("timestamp", "date", "integer")
-
-
-def ticks(kind: str) -> float:
-    """The ticks per unit of time in a spec."""
-    return 1e6 if kind == "timestamp" else 1.0
 
 
 def read(
@@ -188,17 +183,18 @@ def _needed(spec: CloakSpec, kept: Sequence[str]) -> list[str]:
 
 def _numbers(spec: CloakSpec) -> dict[str, str]:
     first, second = spec.location
-    own = {name: getattr(spec.cloak, name) for name in ("dx", "dy", "dt")} | {"own_k": spec.cloak.k}
+    own = {name: getattr(spec.cloak, name) for name in _TOLERANCES} | {"own_k": spec.cloak.k}
     return {"x": first, "y": second} | {name: column for name, column in own.items() if isinstance(column, str)}
 
 
 def _create_points(cloaking: Cloaking) -> None:
     cloak, tables = cloaking.spec.cloak, cloaking.tables
-    tolerances = {name: getattr(cloak, name) for name in _TOLERANCES} if cloak.tolerant else {}
-    if cloak.tolerant and cloak.dy is None:
-        tolerances["dy"] = cloak.dx
-    own = {name: _own(name, value, cloaking) for name, value in tolerances.items()}
-    own["own_k"] = "own_k" if cloak.k else cloaking.model.k
+    own: dict[str, str | float] = {"own_k": "own_k" if cloak.k else cloaking.model.k}
+    if cloak.tolerant:  # each tolerance is a number, or a column, under our name
+        values = {name: getattr(cloak, name) for name in _TOLERANCES}
+        own |= {name: name if isinstance(value, str) else value for name, value in values.items()}
+        if cloak.dy is None:
+            own["dy"] = own["dx"]
     kept = ["moment", *cloaking.kept]
     numbers = [*dict.fromkeys(["x", "y", *_numbers(cloaking.spec)]), "t"]
     query = queries.cloak_points(
@@ -206,12 +202,6 @@ def _create_points(cloaking: Cloaking) -> None:
     )
     tables.create_as("points", query)
     tables.drop("rows")
-
-
-def _own(name: str, value: float | str, cloaking: Cloaking) -> str | float:
-    """A tolerance as our name of its column, or as a number."""
-    same = name == "dy" and isinstance(value, str) and cloaking.spec.cloak.dy is None
-    return ("dx" if same else name) if isinstance(value, str) else value
 
 
 def _check_own(cloaking: Cloaking) -> None:
@@ -226,6 +216,3 @@ def _check_own(cloaking: Cloaking) -> None:
         raise SourceError(
             f"{whole:,} rows have a value in {cloak.k!r} that is not a whole number of at least 1; correct it"
         )
-
-
-__all__ = ["Cloaking", "Extent", "read", "replace"]

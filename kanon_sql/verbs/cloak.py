@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from kanon_sql import queries
-from kanon_sql.cloak import Cloaked, CloakSummary, check_columns, describe, in_boxes
+from kanon_sql.cloak import Cloaked, CloakSummary, check_columns, in_boxes
+from kanon_sql.cloak.describe import describe
 from kanon_sql.plan.observer import Observer, Phases
 from kanon_sql.plan.preflight import check_reasons, check_spec, settle_roles
 from kanon_sql.plan.source import Source, check_engine, settle
