@@ -10,7 +10,7 @@ random sample if there are many.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import comb
 
@@ -18,16 +18,21 @@ from kanon_sql.attack.homogeneity import by_chance, ranges_of_classes
 from kanon_sql.attack.matching import classes_of
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Outcome
+from kanon_sql.queries import Hole
 
 _MOST_SETS = 256
 _Names = tuple[str, ...]
 
 
 def _attributes(material: Material) -> Iterator[Outcome]:
-    sets = list(_sets(material.quasi_identifiers, random.Random(material.seed)))
-    yield _few(material, sets)
+    sets, k = list(_sets(material.quasi_identifiers, random.Random(material.seed))), material.k or 2
+    holes: dict[str, Hole] = {"classes": classes_of(material, material.release), "k": k}
+    found = _rows(material, sets, "attack_attributes/few_rows", holes)
+    yield _outcome(material, found, f"fit fewer than {k} rows", "require k-anonymity for all of them")
     for column in material.sensitive:
-        yield _one_value(material, column, sets)
+        found = _rows(material, sets, "attack_attributes/one_value", {"classes": ranges_of_classes(material, column)})
+        finding = f"only fit rows with one value of {column}"
+        yield _outcome(material, found, finding, f"require l-diversity of {column}", column)
 
 
 def _sets(names: _Names, draw: random.Random) -> Iterator[_Names]:
@@ -42,42 +47,19 @@ def _sets(names: _Names, draw: random.Random) -> Iterator[_Names]:
             yield from (tuple(names[place] for place in places) for places in sorted(drawn))
 
 
-def _few(material: Material, sets: list[_Names]) -> Outcome:
-    """The rows that share the attacker's labels with fewer than k rows."""
-    tables, k = material.tables, material.k or 2
-    classes = classes_of(material, material.release)
-
-    def rows(columns: list[str]) -> int:
-        return int(tables.rows("attack_attributes/few_rows", classes=classes, attributes=columns, k=k)[0][0])
-
-    return _outcome(material, sets, rows, f"fit fewer than {k} rows", "require k-anonymity for all of them")
-
-
-def _one_value(material: Material, column: str, sets: list[_Names]) -> Outcome:
-    """The rows whose labels determine the sensitive value."""
-    tables, ranges = material.tables, ranges_of_classes(material, column)
-
-    def rows(columns: list[str]) -> int:
-        return int(tables.rows("attack_attributes/one_value", classes=ranges, attributes=columns)[0][0])
-
-    finding = f"only fit rows with one value of {column}"
-    return _outcome(material, sets, rows, finding, f"require l-diversity of {column}", column)
+def _rows(material: Material, sets: Sequence[_Names], query: str, holes: Mapping[str, Hole]) -> dict[_Names, int]:
+    """The number of rows by a query, for every set of attributes that the attacker has."""
+    plain = {names: material.release.plain(names) for names in sets}
+    return {names: int(material.tables.rows(query, attributes=plain[names], **holes)[0][0]) for names in sets}
 
 
 def _outcome(
-    material: Material,
-    sets: list[_Names],
-    rows: Callable[[list[str]], int],
-    finding: str,
-    avoid: str,
-    column: str | None = None,
+    material: Material, found: Mapping[_Names, int], finding: str, avoid: str, column: str | None = None
 ) -> Outcome:
     """The outcome with all attributes, and the smallest set of attributes with any success."""
     release, everything = material.release, len(material.quasi_identifiers)
-    found = {names: rows(release.plain(names)) for names in sets}
-    figures = _figures(found)
     people = found[material.quasi_identifiers]
-    first = next((names for names in sets if found[names]), None)
+    first = next((names for names, rows in found.items() if rows), None)
     smallest = f"; for some {len(first)} are enough, such as {', '.join(first)}" if first else ""
     return Outcome(
         "known_attributes",
@@ -87,7 +69,7 @@ def _outcome(
         affected=people,
         baseline=by_chance(material, column) if column else None,
         column=column,
-        figures=figures,
+        figures=_figures(found),
         avoid=avoid,
     )
 

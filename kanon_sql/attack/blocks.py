@@ -39,7 +39,7 @@ class People:
         """Code the values of the source."""
         source, tables = material.source, material.tables
         assert source
-        shared = tuple(name for name in material.quasi_identifiers if name in source.columns)
+        shared = material.quasi_identifiers_of(source)
         values, codes = {}, {}
         for name in shared:
             (plain,) = source.plain([name])

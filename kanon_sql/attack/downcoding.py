@@ -24,7 +24,6 @@ _RANGE = re.compile(r"=\[.+, .+\]")  # a label's join key
 _SHOW = "show `ranges` of {}, which are rounded"
 # A class with one value shows that value, so a range of one step with two values implies that both occur.
 _ROUND = "choose a hierarchy for {} whose first level joins three or more of its values, to which ranges are rounded"
-_ORDERED = ("integer", "decimal", "float", "date", "timestamp", "time")
 
 
 def _downcoding(material: Material) -> Iterator[Outcome]:
@@ -47,7 +46,7 @@ def _tight(material: Material, source: Copy, classes: Relation) -> Iterator[Outc
         ((hidden,),) = tables.rows("attack_downcoding/hidden_cells", **holes)
         covers, value = tables["covers"], source.plain([name])
         shares = tables.rows("attack_downcoding/label_shares", covers=covers, people=source.relation, value=value)
-        claims = list(_claims(shares, source.kinds[name] in _ORDERED))
+        claims = list(_claims(shares, source.column(name).ordered))
         types = {"label": "VARCHAR", "value": "VARCHAR", "share": "DOUBLE"}
         loaded = tables.load("claims", types, list(zip(*claims, strict=True)) or [[], [], []])
         relations: dict[str, Any] = {"classes": drawn, "claims": loaded, "fits": fits, "people": people}

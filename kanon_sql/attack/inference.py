@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kanon_sql.attack.matching import Attacked, attack, values_in_order, values_of_classes
+from kanon_sql.attack.matching import Attacked, attack, counted_values
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.queries import Hole, Relation
@@ -20,7 +20,7 @@ from kanon_sql.queries import Hole, Relation
 def _inference(material: Material) -> Iterator[Outcome]:
     source, tables = material.source, material.tables
     assert source is not None
-    columns = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    columns = material.quasi_identifiers_of(source)
     attacked = attack(material, source, columns)
     control = attack(material, material.control, columns, "control_") if material.control else None
     for column in material.sensitive:
@@ -31,11 +31,7 @@ def _inference(material: Material) -> Iterator[Outcome]:
 
 def _guesses(material: Material, attacked: Attacked, column: str) -> Relation:
     """The fitting records by value, and which of them is the person's own: target, records, own."""
-    holes: dict[str, Hole] = {
-        "values": values_of_classes(material, column),
-        "overall": values_in_order(material, column),
-    }
-    holes |= {"fits": attacked.fits, "truths": attacked.truths(column)}
+    holes = {**counted_values(material, column), "fits": attacked.fits, "truths": attacked.truths(column)}
     return material.tables.create("guesses", "attack_attributes/guesses", **holes)
 
 

@@ -22,7 +22,7 @@ from kanon_sql.queries import Relation
 def _linkability(material: Material) -> Iterator[Outcome]:
     source, release = material.source, material.release
     assert source is not None
-    columns = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    columns = material.quasi_identifiers_of(source)
     first, second = _halves(material, columns)
     if not first or not second:
         return

@@ -53,7 +53,7 @@ class _Linked:
 def _linkage(material: Material) -> Iterator[Outcome]:
     people = material.auxiliary
     assert people is not None
-    names = tuple(name for name in material.quasi_identifiers if name in people.columns)
+    names = material.quasi_identifiers_of(people)
     linked = _Linked(material, people, names, classes_of(material, material.release))
     if people.rows:
         yield _of_people(linked)
@@ -104,7 +104,7 @@ def _owned(linked: _Linked, targets: Relation, fits: Relation, candidates: Relat
     if source is None:
         return tables.create("owned", "attack_linkage/one_of_each", linked=candidates)
     links = _links(linked, source, targets)
-    columns = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    columns = material.quasi_identifiers_of(source)
     rows: dict[str, Hole] = {"source": source.relation, "columns": source.plain(columns), "links": links}
     own_rows = tables.create("own", "attack_linkage/source_rows", **rows)
     own = fitting(material, own_rows, source, linked.classes, columns, "own_fits")

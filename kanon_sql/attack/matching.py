@@ -54,6 +54,11 @@ def values_of_classes(material: Material, column: str) -> Relation:
     return tables.create(stem, "attack_dealing/values_of_classes", overall=values_in_order(material, column), **holes)
 
 
+def counted_values(material: Material, column: str) -> dict[str, Hole]:
+    """Both tables of the values of a sensitive column, as holes of queries."""
+    return {"values": values_of_classes(material, column), "overall": values_in_order(material, column)}
+
+
 def values_in_order(material: Material, column: str) -> Relation:
     """The values of a sensitive column: value (its number in their order), raw, key, n, up_to (cumulated n)."""
     tables, value = material.in_common.tables, material.release.plain([column])
@@ -77,7 +82,7 @@ def people_of_sample(material: Material, source: Copy) -> Relation:
         return source.relation
     if whole.tables.unused("near_people") != "near_people":
         return whole.tables["near_people"]
-    names = [name for name in material.quasi_identifiers if name in source.columns]
+    names = material.quasi_identifiers_of(source)
     classes = drawn_classes(whole, classes_of(whole, material.release), "near_classes", material.most)
     fits = fitting(whole, source.relation, source, classes, names, "near_fits", target="row_id")
     columns = [*dict.fromkeys(source.plain([*names, *material.kept_with(source)]))]
@@ -183,18 +188,15 @@ def load_covers(material: Material, targets: Relation, classes: Relation, name: 
     tables, plain = material.tables, kinds.plain([name])
     labels = [label for (label,) in tables.rows("attack_matching/labels", classes=classes, label=plain)]
     if name not in material.quasi_identifiers:
-        pairs, unread = [(label, label) for label in labels], list[str]()
+        pairs = [(label, label) for label in labels]
     elif kinds.is_release:
-        pairs, unread = _overlapping(material, name, labels, [text for _, text in _values(material, targets, plain)])
+        pairs = _overlapping(material, name, labels, [text for _, text in _values(material, targets, plain)])
     else:
         values = _values(material, targets, plain)
-        places, unread = _covered(material, Column(name, "", kinds.kinds[name]), labels, values)
+        places = covered_values(material, kinds, name, labels, values)
         pairs = [(label, values[place][1]) for label, covering in places.items() for place in covering]
-    _note_unread(material, name, unread)
-    types, keys = (
-        {"label": "VARCHAR", "value": "VARCHAR"},
-        [(text_key(label), text_key(value)) for label, value in pairs],
-    )
+    types = {"label": "VARCHAR", "value": "VARCHAR"}
+    keys = [(text_key(label), text_key(value)) for label, value in pairs]
     return tables.load("covers", types, list(zip(*keys, strict=True)) or [[], []])
 
 
@@ -202,7 +204,15 @@ def covered_values(
     material: Material, people: Copy, name: str, labels: Sequence[Label], values: Sequence[tuple[Any, str | None]]
 ) -> Mapping[Label, Sequence[int]]:
     """The places of the values (with their texts) of people's column that each label covers."""
-    places, unread = _covered(material, Column(name, "", people.kinds[name]), labels, values)
+    if name in material.averaged:
+        material.note(
+            f"{name} shows a mean, a median or a mode of every class, which is {ANY_VALUE}; "
+            "an attacker who looks for the nearest class learns more"
+        )
+        return dict.fromkeys(labels, range(len(values)))
+    column, texts, others = people.column(name), [text for _, text in values], _values_of_others(material, name)
+    readable = texts if column.kind == "other" else [value for value, _ in values]
+    places, unread = covered(labels, readable, column.kind, material.hierarchy(column, readable), texts, others)
     _note_unread(material, name, unread)
     return places
 
@@ -215,25 +225,10 @@ def _note_unread(material: Material, name: str, unread: Sequence[str]) -> None:
         )
 
 
-def _covered(
-    material: Material, column: Column, labels: Sequence[Label], values: Sequence[tuple[Any, str | None]]
-) -> tuple[Mapping[Label, Sequence[int]], list[str]]:
-    """The places of the values that each label covers; and the labels that cannot be read."""
-    if column.name in material.averaged:
-        material.note(
-            f"{column.name} shows a mean, a median or a mode of every class, which is {ANY_VALUE}; "
-            "an attacker who looks for the nearest class learns more"
-        )
-        return dict.fromkeys(labels, range(len(values))), []
-    texts, others = [text for _, text in values], _values_of_others(material, column.name)
-    readable = texts if column.kind == "other" else [value for value, _ in values]
-    return covered(labels, readable, column.kind, material.hierarchy(column, readable), texts, others)
-
-
 def _overlapping(
     material: Material, name: str, labels: Sequence[Label], others: Sequence[Label]
-) -> tuple[list[tuple[Label, Label]], list[str]]:
-    """The pairs of labels of two releases that share a value; and the labels that cannot be read."""
+) -> list[tuple[Label, Label]]:
+    """The pairs of labels of two releases that share a value."""
     kind, values = examples([*labels, *others])
     hierarchy = material.hierarchy(Column(name, "", kind), values)
     pairs, unread = overlapping(labels, others, kind, values, hierarchy)
@@ -243,7 +238,8 @@ def _overlapping(
             f"{len(lonely):,} labels of {name} match none of the other release, and are taken literally; if they cover "
             "several values, name the hierarchies"
         )
-    return pairs, unread
+    _note_unread(material, name, unread)
+    return pairs
 
 
 def _values_of_others(material: Material, name: str) -> set[str | None]:

@@ -80,6 +80,10 @@ class Copy:
         """The plain names of columns."""
         return [self.columns[name] for name in names]
 
+    def column(self, name: str) -> Column:
+        """A column by its original name, with its kind."""
+        return Column(name, "", self.kinds[name])
+
 
 @dataclass(frozen=True)
 class Material:
@@ -139,6 +143,10 @@ class Material:
         by_labels = {*needs} & {"source", "auxiliary", "people", "previous", "others", "another", "order"}
         of_places: list[Need] = ["labels"] if self.location and by_labels and "cloaked" not in needs else []
         return of_places or [need for need in needs if not self.has(need)]
+
+    def quasi_identifiers_of(self, copy: Copy) -> tuple[str, ...]:
+        """The quasi-identifiers that a table has."""
+        return tuple(name for name in self.quasi_identifiers if name in copy.columns)
 
     def kept_with(self, other: Copy) -> tuple[str, ...]:
         """The columns that the release and another table both show unchanged, with the same kind."""

@@ -15,9 +15,9 @@ from math import exp, log
 from typing import Any
 
 from kanon_sql import queries
+from kanon_sql.attack.matching import text_key
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
-from kanon_sql.engine import Column
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.values import Label, as_text, key
 from kanon_sql.privacy import Predicate, PrivacyModels, Reference
@@ -232,7 +232,7 @@ def _shown(material: Material, source: Copy, name: str, number: int) -> MappedCo
         for (label,) in tables.rows("attack_matching/labels", classes=release.relation, label=release.plain([name]))
     }
     values = tables.rows("attack_matching/values", targets=source.relation, value=source.plain([name]))
-    hierarchy = material.hierarchy(Column(name, "", source.kinds[name]), [value for value, _ in values])
+    hierarchy = material.hierarchy(source.column(name), [value for value, _ in values])
     levels = list(_levels(values, hierarchy))
     fitting = [level for level, codes in enumerate(levels) if labels <= set(codes)]
     if not fitting:
@@ -241,8 +241,8 @@ def _shown(material: Material, source: Copy, name: str, number: int) -> MappedCo
     below = levels[max(level - 1, 0)]
     texts = {label: code for code, label in enumerate(dict.fromkeys(below))}
     pairs = zip(values, levels[level], below, strict=True)
-    rows = [(_key(text), codes[own], texts[under]) for (_, text), own, under in pairs if own in codes]
-    own_rows = [(_key(label), code, 0) for label, code in codes.items()]
+    rows = [(text_key(text), codes[own], texts[under]) for (_, text), own, under in pairs if own in codes]
+    own_rows = [(text_key(label), code, 0) for label, code in codes.items()]
     return MappedColumn(
         name,
         level,
@@ -265,11 +265,6 @@ def _levels(values: Sequence[tuple[Any, ...]], hierarchy: Hierarchy | None) -> I
 
 def _load(material: Material, stem: str, rows: Sequence[tuple[Any, ...]]) -> Relation:
     return material.tables.load(stem, _TYPES, list(zip(*rows, strict=True)) or [[], [], []])
-
-
-def _key(text: str | None) -> str:
-    """A join key for a text or NULL."""
-    return "" if text is None else f"={text}"
 
 
 MINIMALITY = Attack(

@@ -16,11 +16,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kanon_sql.attack.inference import commonest
-from kanon_sql.attack.matching import Attacked, attack, classes_of, values_in_order, values_of_classes
+from kanon_sql.attack.matching import Attacked, attack, classes_of, counted_values
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
 from kanon_sql.generalization.values import Label
-from kanon_sql.queries import Hole, Relation
+from kanon_sql.queries import Relation
 
 _PARTS = 5
 _TREES = 20
@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 def _inference(material: Material) -> Iterator[Outcome]:
     source, tables = material.source, material.tables
     assert source is not None
-    columns = tuple(name for name in material.quasi_identifiers if name in source.columns)
+    columns = material.quasi_identifiers_of(source)
     attacked = attack(material, source, columns)
     control = attack(material, material.control, columns, "control_") if material.control else None
     features = None
@@ -123,11 +123,8 @@ def _hits(predictions: dict[int, str], people: Sequence[_Row]) -> int:
 
 def _pairs(material: Material, column: str, likeliest: Relation) -> list[_Row]:
     """The training data: class, value, number of records with both."""
-    holes: dict[str, Hole] = {
-        "values": values_of_classes(material, column),
-        "overall": values_in_order(material, column),
-    }
-    holes |= {"classes": classes_of(material, material.release), "likeliest": likeliest}
+    classes = classes_of(material, material.release)
+    holes = {**counted_values(material, column), "classes": classes, "likeliest": likeliest}
     return material.tables.rows("attack_attributes/training", seed=str(material.seed), most=_MOST_PAIRS, **holes)
 
 

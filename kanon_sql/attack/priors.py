@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kanon_sql.attack.background import CERTAIN
-from kanon_sql.attack.matching import Attacked, attack, values_in_order, values_of_classes
+from kanon_sql.attack.matching import Attacked, attack, counted_values
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.errors import SpecError
@@ -31,8 +31,7 @@ def _believed(material: Material) -> Iterator[Outcome]:
         raise SpecError(
             f"the priors have no column of {', '.join(material.sensitive)}; name the values whose {SHARE} is known"
         )
-    columns_of_people = tuple(name for name in material.quasi_identifiers if name in people.columns)
-    attacked = attack(material, people, columns_of_people)
+    attacked = attack(material, people, material.quasi_identifiers_of(people))
     for column in columns:
         yield _of_column(material, attacked, column, _like(people, priors, columns))
 
@@ -50,7 +49,8 @@ def _like(people: Copy, priors: Copy, columns: Sequence[str]) -> list[str]:
 
 def _of_column(material: Material, attacked: Attacked, column: str, like: Sequence[str]) -> Outcome:
     tables, attempts = material.tables, attacked.attempts
-    records = _records(material, attacked, column)
+    values = counted_values(material, column)
+    records = tables.create("records", "attack_priors/fitting_values", fits=attacked.fits, **values)
     weights = _weights(material, attacked, column, like)
     has_truth = column in attacked.people.columns
     truths = attacked.truths(column) if has_truth else tables.load("truths", _TRUTHS, [[], []])
@@ -73,24 +73,23 @@ def _of_column(material: Material, attacked: Attacked, column: str, like: Sequen
     )
 
 
-def _records(material: Material, attacked: Attacked, column: str) -> Relation:
-    """The records that fit a person, by value: target, value (a key), n."""
-    holes: dict[str, Hole] = {
-        "values": values_of_classes(material, column),
-        "overall": values_in_order(material, column),
-    }
-    return material.tables.create("records", "attack_priors/fitting_values", fits=attacked.fits, **holes)
-
-
 def _weights(material: Material, attacked: Attacked, column: str, like: Sequence[str]) -> Relation:
     """How many times as common a value is among people like the target as in the release: target, value, weight."""
     tables, people, priors = material.tables, attacked.people, material.priors
     assert priors is not None
-    keyed = {role: _keyed(material, role, copy, like) for role, copy in (("people", people), ("priors", priors))}
-    holes: dict[str, Hole] = {"value": priors.plain([column]), "share": priors.plain([SHARE])}
-    shares = _shares(material, priors, holes)
+    keyed = {}
+    for role, copy in (("people", people), ("priors", priors)):
+        holes: dict[str, Hole] = {"people": copy.relation, "id": ["row_id"], "columns": copy.plain(like)}
+        keyed[role] = tables.create(f"like_{role}", "attack_linkage/keyed", **holes)
+    holes = {"priors": priors.relation, "value": priors.plain([column]), "share": priors.plain([SHARE])}
+    shares = tables.create("shares", "attack_priors/prior_shares", **holes)
+    ((wrong,),) = tables.rows("attack_priors/wrong_shares", shares=shares)
+    if wrong:
+        raise SpecError(
+            f"{int(wrong):,} rows of the priors have no {SHARE} from 0 to 1; use fractions, not percentages"
+        )
     overall = tables.create(
-        "overall", "attack_priors/value_shares", release=material.release.relation, value=holes["value"]
+        "overall", "attack_priors/value_shares", release=material.release.relation, value=priors.plain([column])
     )
     weights = tables.create("weights", "attack_priors/prior_weights", **keyed, shares=shares, overall=overall)
     ((twice,),) = tables.rows("attack_priors/repeated_weights", weights=weights)
@@ -99,22 +98,6 @@ def _weights(material: Material, attacked: Attacked, column: str, like: Sequence
     if not tables.count(weights):
         material.note(f"no row of the priors is about anybody of {people.name} and a value of {column} in the release")
     return weights
-
-
-def _shares(material: Material, priors: Copy, holes: dict[str, Hole]) -> Relation:
-    """The priors by row: row_id, value (a key), share."""
-    shares = material.tables.create("shares", "attack_priors/prior_shares", priors=priors.relation, **holes)
-    ((wrong,),) = material.tables.rows("attack_priors/wrong_shares", shares=shares)
-    if wrong:
-        raise SpecError(
-            f"{int(wrong):,} rows of the priors have no {SHARE} from 0 to 1; use fractions, not percentages"
-        )
-    return shares
-
-
-def _keyed(material: Material, role: str, copy: Copy, like: Sequence[str]) -> Relation:
-    holes: dict[str, Hole] = {"people": copy.relation, "id": ["row_id"], "columns": copy.plain(like)}
-    return material.tables.create(f"like_{role}", "attack_linkage/keyed", **holes)
 
 
 PRIORS = Attack(

@@ -26,24 +26,18 @@ _Names = tuple[str, ...]
 
 @dataclass(frozen=True)
 class _Attempts:
-    """The results for predicates on some columns: `unique` rows of the release, some of which were tried."""
+    """The results for predicates on some columns: `unique` rows of the release, some of which were tried.
+
+    `isolating`, `of_control`: the predicates that isolate one person of the source, or of the control.
+    """
 
     unique: int
     attempts: int
     isolating: int
     of_control: int = 0
 
-    @property
-    def people(self) -> float:
+    def of_all(self, isolating: int) -> float:
         """The estimated number of people isolated by all unique rows."""
-        return self._of_all(self.isolating)
-
-    @property
-    def strangers(self) -> float:
-        """The estimated number of people of the control isolated by them."""
-        return self._of_all(self.of_control)
-
-    def _of_all(self, isolating: int) -> float:
         return self.unique * isolating / self.attempts if self.attempts else 0.0
 
 
@@ -74,8 +68,8 @@ def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names]
     most = max(1, material.most // len(sets))
     tried = [_tried(material, source, names, most) for names in sets]
     attempts, isolating = (sum(getattr(guess, figure) for guess in tried) for figure in ("attempts", "isolating"))
-    worst, rows = max(tried, key=lambda guess: (guess.people, guess.unique)), material.release.rows
-    people = round(worst.people)
+    worst = max(tried, key=lambda guess: (guess.of_all(guess.isolating), guess.unique))
+    people, rows = round(worst.of_all(worst.isolating)), material.release.rows
     outcome = Outcome(
         name,
         f"{worst.unique:,} of {rows:,} rows are unique in the release by {by}, and {people:,} of these descriptions "
@@ -88,12 +82,9 @@ def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names]
         figures={"unique_rows": worst.unique, "descriptions": attempts, "isolating": isolating},
         avoid="drop or generalize the columns that are released unchanged",
     )
-    return _with_control(outcome, worst) if material.control else outcome
-
-
-def _with_control(outcome: Outcome, tried: _Attempts) -> Outcome:
-    """The outcome together with that of the same descriptions on the rows of the control."""
-    control = Control(outcome.attempts, round(tried.strangers))
+    if not material.control:
+        return outcome
+    control = Control(rows, round(worst.of_all(worst.of_control)))
     sentence = f"{outcome.sentence} Descriptions that fit exactly one row of the control: {control.successes:,}."
     return replace(outcome, on_control=control, sentence=sentence)
 

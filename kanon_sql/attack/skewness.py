@@ -11,7 +11,6 @@ from kanon_sql import queries
 from kanon_sql.attack.dealing import SensitiveValues, values_of
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Outcome
-from kanon_sql.engine import Column
 from kanon_sql.generalization.values import key
 from kanon_sql.queries import Hole
 
@@ -43,7 +42,8 @@ def _similarity(material: Material) -> Iterator[Outcome]:
     for column in material.sensitive:
         release = material.release
         values = values_of(material, column, by_people=bool(release.unit))
-        found = _near(values) if _in_order(material, column) else _kindred(values)
+        ordered = release.column(column).ordered
+        found = _near(values) if ordered else _kindred(values)
         if found is None:
             continue
         (affected, classes), chance, how = found
@@ -51,7 +51,7 @@ def _similarity(material: Material) -> Iterator[Outcome]:
             f"{int(affected):,} of {release.people:,} {release.who} are in {int(classes):,} classes with several "
             f"values of {column}, but {how}."
         )
-        distance = "ordered" if _in_order(material, column) else "hierarchical"
+        distance = "ordered" if ordered else "hierarchical"
         avoid = f"require t-closeness of {column} by its {distance} distance"
         yield _outcome("similarity", sentence, values, int(affected), chance, {"classes": int(classes)}, avoid)
 
@@ -80,10 +80,6 @@ def _outcome(
     )
 
 
-def _in_order(material: Material, column: str) -> bool:
-    return material.release.kinds[column] in ("integer", "decimal", "float", "date", "timestamp", "time")
-
-
 def _near(values: SensitiveValues) -> _Found:
     """Classes whose values lie in a band with at most a third of the release's rows."""
     holes: dict[str, Hole] = {"overall": values.overall, "most": values.number // _BAND}
@@ -98,7 +94,7 @@ def _kindred(values: SensitiveValues) -> _Found | None:
     material, column = values.material, values.column
     everything = queries.select_all(values.overall, material.tables.engine.dialect)
     raw = [(int(number), value) for number, value, *_ in material.tables.rows_as(everything)]
-    hierarchy = material.hierarchy(Column(column, "", material.release.kinds[column]), [value for _, value in raw])
+    hierarchy = material.hierarchy(material.release.column(column), [value for _, value in raw])
     if hierarchy is None or hierarchy.height < 2:
         material.note(
             f"it is not known which values of {column} are similar; put a hierarchy of it, {column}.csv, next to those "

@@ -106,8 +106,7 @@ def _pairs(material: Material, other: Copy, rows: int) -> Relation:
 
 def _shared(material: Material, other: Copy) -> list[str]:
     """The common columns of a row in both tables: quasi-identifiers, and columns released unchanged."""
-    shown = [name for name in material.quasi_identifiers if name in other.columns]
-    return [*shown, *material.kept_with(other)]
+    return [*material.quasi_identifiers_of(other), *material.kept_with(other)]
 
 
 def _fitting_pairs(material: Material, other: Copy, pairs: Relation) -> Relation:
@@ -161,7 +160,7 @@ class _Rows:
     @classmethod
     def of(cls, material: Material, source: Copy) -> _Rows:
         tables, release = material.tables, material.release
-        names = [name for name in material.quasi_identifiers if name in source.columns]
+        names = material.quasi_identifiers_of(source)
         columns, kept = source.plain(names), release.plain(material.kept_with(source))
         everything, sampled = classes_of(material, release), people_of_sample(material, source)
         classes = drawn_classes(material, everything) if release.rows > SAMPLE else everything
@@ -262,7 +261,7 @@ def _matched_halves(material: Material, half: Copy, source: Copy) -> Iterator[Ou
 def _truths(material: Material, source: Copy, column: str) -> Relation:
     """For every class, the shares of values among the source's rows that fit it: class, value (a key), share."""
     tables = material.tables
-    names = [name for name in material.quasi_identifiers if name in source.columns]
+    names = material.quasi_identifiers_of(source)
     columns: dict[str, Hole] = {"people": source.relation, "columns": source.plain(names)}
     tuples = tables.create("tuples", "attack_linkage/tuples", **columns)
     fits = fitting(material, tuples, source, classes_of(material, material.release), names)
