@@ -146,7 +146,7 @@ def _shown_rows(frequency_set: FrequencySet, node: Node, table: Table, spec: Spe
     """A recoding that shows all rows of a source at a node, without suppression."""
     judge = Judge(frequency_set, all_of(k_anonymity(1)))
     plain = spec.model_copy(update={"identifiers": (), "target": None, "mask": False, "shuffle": False})
-    recoding = FullDomain(frequency_set.tables, table, judge, node, 0, plain)
+    recoding = FullDomain(tables=frequency_set.tables, table=table, judge=judge, node=node, rows_at_risk=0, spec=plain)
     recoding.prepare()
     return recoding
 

@@ -17,7 +17,6 @@ from kanon_sql.pipeline.deferral import ComparedRows, Decision, Deferral, Deferr
 from kanon_sql.plan.source import Source
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.release import private
-from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.merged import merge_rows
 from kanon_sql.release.people_check import as_read
@@ -25,7 +24,7 @@ from kanon_sql.release.pieces import DEFERRED, Piece
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec
 
-AnyRecoding = TypeVar("AnyRecoding", bound=FullDomain | LocalRecoding)
+AnyRecoding = TypeVar("AnyRecoding", bound=Recoding)
 _SENTENCE = "Keep the changes that wait, and since when."
 _ABOUT = {"is": "the changes of a release that wait"}
 

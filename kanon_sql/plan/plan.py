@@ -166,10 +166,10 @@ def planned(problem: Problem, outcome: SearchOutcome) -> Plan:
     if rows_at_risk is None:
         rows_at_risk = judge.rows_at_risk([outcome.node])[0]
     recoding = FullDomain(
-        source.scratches[source.engine],
-        source.table,
-        judge,
-        outcome.node,
+        tables=source.scratches[source.engine],
+        table=source.table,
+        judge=judge,
+        node=outcome.node,
         rows_at_risk=rows_at_risk,
         spec=spec,
         rules={name: fitted.rule for name, fitted in problem.hierarchy_sources.items()},
@@ -311,17 +311,17 @@ def local_recoding(
     if local.kept:
         classes = shown_as_before(frequency_set.tables, classes, orders, forms, local.kept)
     figures = shows.figures(frequency_set.engine, local, classes, orders, forms, frequency_set.rows)
-    tables = source.scratches[source.engine]
     return LocalRecoding(
-        tables,
-        source.table,
-        problem.judge,
-        local,
-        classes,
-        orders,
-        forms,
-        figures,
-        spec,
+        tables=source.scratches[source.engine],
+        table=source.table,
+        judge=problem.judge,
+        local=local,
+        classes=classes,
+        orders=orders,
+        hows=forms,
+        figures=figures,
+        rows_at_risk=figures.rows - figures.released_rows,
+        spec=spec,
         read_files=source.read_files,
     )
 

@@ -24,30 +24,25 @@ from kanon_sql.queries import (
 )
 from kanon_sql.recode.node import from_node
 from kanon_sql.release.cells import Mapped, kept_column, level_column, null_of, unmapped
-from kanon_sql.release.merged import MergedRows
 from kanon_sql.release.pieces import companion
-from kanon_sql.release.recoding import Judged
-from kanon_sql.spec import DatesRecipe, Spec
+from kanon_sql.release.recoding import Recoding
+from kanon_sql.spec import DatesRecipe
 
 _FEW_BITS = ("TINYINT", "SMALLINT", "INTEGER", "UTINYINT", "USMALLINT", "UINTEGER")
 _UNSIGNED = ("UBIGINT", "UHUGEINT")  # of more bits than a BIGINT
 
 
-@dataclass(frozen=True)
-class FullDomain(Judged):
+@dataclass(frozen=True, kw_only=True)
+class FullDomain(Recoding):
     """A lattice node to be released: every value of a column is generalized to the same level.
 
-    `rules`: by column, the rule for a level, if its recipe has one without a list of values. `read_files`: the query of
-    the source's files, if it is not a table. `time_zone`: of the source's timestamps with time zone.
+    `rules`: by column, the rule for a level, if its recipe has one without a list of values. `time_zone`: of the
+    source's timestamps with time zone.
     """
 
     node: Node
-    rows_at_risk: int
-    spec: Spec
     rules: Mapping[str, Callable[[int], Rule | None]] = field(default_factory=dict)
-    read_files: str | None = None
     time_zone: str | None = None
-    merged: MergedRows | None = None
 
     @cached_property
     def masks(self) -> bool:
@@ -55,28 +50,12 @@ class FullDomain(Judged):
         return self.spec.mask and self.judge.may_mask(self.node, self.rows_at_risk)
 
     @property
-    def rows(self) -> int:
-        """The number of rows that the release must have."""
-        if self.merged:
-            return self.merged.rows
-        return self.judge.frequency_set.rows - (0 if self.masks else self.rows_at_risk)
-
-    @property
     def columns(self) -> list[str]:
-        """The released columns in order."""
-        return [column.name for column in self.table.columns if column.name not in self.spec.dropped]
+        return [column.name for column in self._shown]
 
     @property
     def quasi_identifiers(self) -> list[str]:
-        """The released columns that form the classes."""
         return [attribute.column.name for attribute in self.attributes]
-
-    def other_finding(self, engine: Engine, release: Relation) -> None:
-        """None: equal rows are counted."""
-
-    def with_people(self) -> FullDomain:
-        """The same release with the columns that are counted but not released."""
-        return replace(self, spec=self.spec.showing_all())
 
     def shown_population(self) -> tuple[Engine, str] | None:
         """The population's own values with the labels of the node."""
@@ -91,16 +70,6 @@ class FullDomain(Judged):
         """The attributes below their top, with their levels: the others become one constant."""
         return [(a, level) for a, level in self._levels if level < a.hierarchy.height]
 
-    def select_sql(self) -> str:
-        """The query over the mapping tables and the safe classes, in one pass over the source."""
-        return self._select.sql(self.engine.dialect)
-
-    def release_sql(self) -> str:
-        """The same, or a faster query for a large release; or that of the rows that are released instead."""
-        if self.merged:
-            return self.merged.sql(self.columns, self.quasi_identifiers)
-        return self._large_sql(lambda: self._select.counted("duckdb"), self.spec) or self.select_sql()
-
     @property
     def _select(self) -> FullDomainQuery:
         return self._query(lambda a: a.coded.mapping, "code_{}", "label_{}", classes=self.safe_classes)
@@ -110,10 +79,8 @@ class FullDomain(Judged):
         return {a.coded.stem: self.view_mapping_sql(a, level) for a, level in self.mapped}
 
     def view_sql(self, view: Relation) -> str:
-        """The query of a view, which counts its own classes in the rows that it returns."""
-        return self._query(lambda attribute: companion(view, attribute.coded.stem), "code", "label").sql(
-            self.engine.dialect
-        )
+        query = self._query(lambda attribute: companion(view, attribute.coded.stem), "code", "label")
+        return query.sql(self.engine.dialect)
 
     def standalone(
         self,
@@ -123,20 +90,18 @@ class FullDomain(Judged):
         limited: bool = True,
         most_listed: float | None = None,
     ) -> PrintedStatement:
-        """The release as a statement that only needs its source, in the dialect of the engine or another one.
+        """The statement, see `Recoding`.
 
-        `source`: the table that it reads, by default that of the search. `lasting`: whether tables next to it can last.
-        It counts its own classes in the rows that it returns. If it is `limited`, it fails if it would suppress more
-        rows than the suppression limit allows. `most_listed`: the rows of the largest mapping table that is part of the
-        query, if not the usual number. SpecError if the dialect cannot express it.
+        `most_listed`: the rows of the largest mapping table that is part of the query, if not the usual number.
         """
         dialect = dialect or self.engine.dialect
         cells = {a.column.name: self._standalone_cell(a, level, dialect) for a, level in self._levels}
-        kept = (column for column in self.table.columns if column.name not in self.spec.dropped)
         self._check_population(source)
         query = StandaloneQuery(
             source=source or self.engine.lasting(self.table.relation),
-            columns=tuple(cells.get(column.name) or kept_column(column, self._is_plain(column)) for column in kept),
+            columns=tuple(
+                cells.get(column.name) or kept_column(column, self._is_plain(column)) for column in self._shown
+            ),
             safe=self.model.safe,
             sensitive=self.model.sensitive,
             shuffle_seed=self.spec.seed if self.spec.shuffle else None,
@@ -150,8 +115,7 @@ class FullDomain(Judged):
     def types(self) -> dict[str, str]:
         """The engine's types of the released columns: labels are text. Empty for columns that were not counted."""
         labelled = {a.column.name for a, level in self._levels if level or level == a.hierarchy.height}
-        columns = (column for column in self.table.columns if column.name not in self.spec.dropped)
-        return {c.name: "TEXT" if c.name in labelled else c.open_type or c.type for c in columns}
+        return {c.name: "TEXT" if c.name in labelled else c.open_type or c.type for c in self._shown}
 
     def _standalone_cell(self, attribute: Attribute, level: int, dialect: str) -> StatementColumn:
         """A column of a standalone statement: by the recipe's rule if it returns the same labels, or by a mapping."""
@@ -208,15 +172,12 @@ class FullDomain(Judged):
         """Load the mapping tables and the safe classes into the engine of the source."""
         if self.merged:
             return
-        search_in = self.judge.frequency_set.engine
-        if search_in is not self.engine:
-            for attribute, _ in self.mapped:
-                self._load_mapping(attribute)
+        self._load_mappings(attribute for attribute, _ in self.mapped)
         query = self.judge.released_classes_sql(self.node)
+        search_in = self.judge.frequency_set.engine
         self.tables.receive(self.safe_classes, search_in, query, "node_tests/released_classes")
 
     def left_out_sql(self) -> str:
-        """The query of the source's suppressed rows, once the release is prepared."""
         engine = self.judge.frequency_set.engine
         query = queries.select_all(self.assigned(), engine.dialect)
         return self._left_out_sql(self.tables.receive("held", engine, query))
@@ -255,9 +216,7 @@ class FullDomain(Judged):
                 codes = max(a.hierarchy.codes(level)) + 1
                 recoded[a.column.name] = replace(recoded[a.column.name], codes=codes)
         columns = tuple(
-            recoded.get(column.name) or kept_column(column, self._is_plain(column))
-            for column in self.table.columns
-            if column.name not in self.spec.dropped
+            recoded.get(column.name) or kept_column(column, self._is_plain(column)) for column in self._shown
         )
         return FullDomainQuery(
             source=self.table.relation if classes else self.engine.lasting(self.table.relation),

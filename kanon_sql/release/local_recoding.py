@@ -24,16 +24,14 @@ from kanon_sql.recode.order import NODES, Order
 from kanon_sql.recode.show import LocalFigures
 from kanon_sql.recode.task import Local
 from kanon_sql.release.cells import Mapped, class_column, kept_column, no_mapping, typed
-from kanon_sql.release.merged import MergedRows
 from kanon_sql.release.pieces import companion
-from kanon_sql.release.recoding import STEMS, Judged
-from kanon_sql.spec import Spec
+from kanon_sql.release.recoding import STEMS, Recoding
 
 _MOST_WRITTEN_OUT = 5_000  # tuples in a standalone statement, which takes seconds to format
 
 
-@dataclass(frozen=True)
-class LocalRecoding(Judged):
+@dataclass(frozen=True, kw_only=True)
+class LocalRecoding(Recoding):
     """Classes of tuples to be released, with their labels in `classes`; `orders` and `hows` per attribute."""
 
     local: Local
@@ -41,31 +39,13 @@ class LocalRecoding(Judged):
     orders: tuple[Order, ...]
     hows: tuple[str, ...]
     figures: LocalFigures
-    spec: Spec
-    masks: bool = False
-    read_files: str | None = None
-    merged: MergedRows | None = None
-
-    @property
-    def rows(self) -> int:
-        """The number of rows that the release must have."""
-        if self.merged:
-            return self.merged.rows
-        return self.figures.released_rows
-
-    @property
-    def rows_at_risk(self) -> int:
-        """The rows without a class."""
-        return self.figures.rows - self.figures.released_rows
 
     @property
     def columns(self) -> list[str]:
-        """The released columns in order."""
         return [name for cell in self._cells(no_mapping) for name, _ in cell.shown or ((cell.name, ""),)]
 
     @property
     def quasi_identifiers(self) -> list[str]:
-        """The released columns that form the classes."""
         return [name for cell in self._cells(no_mapping) for name, _ in cell.shown]
 
     def other_finding(self, engine: Engine, release: Relation) -> Finding | None:
@@ -90,10 +70,6 @@ class LocalRecoding(Judged):
         shown = {name: column for cell in self._cells(no_mapping) for name, column in cell.shown}
         holes: dict[str, Hole] = {"assigned": assigned, "classes": self.classes, "keys": keys, "shown": shown}
         return engine, queries.text("population/shown", engine.dialect, labels=list(shown.values()), **holes)
-
-    def with_people(self) -> LocalRecoding:
-        """The same release with the columns that are counted but not released."""
-        return replace(self, spec=self.spec.showing_all())
 
     def evidence(self) -> Relation:
         """The labels of every tuple or part of one, once the release is prepared.
@@ -121,10 +97,9 @@ class LocalRecoding(Judged):
         """Load the mapping tables, the assignment and the classes into the engine of the source."""
         if self.merged:
             return
+        self._load_mappings(self.attributes)
         here = self.judge.frequency_set.engine
         if here is not self.engine:
-            for attribute in self.attributes:
-                self._load_mapping(attribute)
             for relation in self._relations:
                 self.tables.receive(relation, here, queries.select_all(relation, here.dialect))
 
@@ -146,18 +121,8 @@ class LocalRecoding(Judged):
         rows = self.judge.frequency_set.tables.rows("frequency_sets/rollup", frequency_set=self.classes, **holes)
         return {label for label, _ in rows}
 
-    def select_sql(self) -> str:
-        """The query over the mapping tables, the assignment and the classes, in one pass over the source."""
-        return self._select.sql(self.engine.dialect)
-
-    def release_sql(self) -> str:
-        """The same, or a faster query for a large release; or that of the rows that are released instead."""
-        if self.merged:
-            return self.merged.sql(self.columns, self.quasi_identifiers)
-        return (
-            self._large_sql(lambda: None if self.local.split else self._select.counted("duckdb"), self.spec)
-            or self.select_sql()
-        )
+    def _large_sql(self) -> str | None:
+        return None if self.local.split else super()._large_sql()
 
     @property
     def _select(self) -> LocalReleaseQuery:
@@ -174,9 +139,8 @@ class LocalRecoding(Judged):
         lasting: bool = False,
         limited: bool = True,
     ) -> PrintedStatement:
-        """The query of a view with its tables written out, in a dialect and for a source.
+        """The query of a view with its tables written out.
 
-        If it is `limited`, it fails if it would suppress more rows than the suppression limit allows.
         SpecError if it would be too long, or if another system would return something else.
         """
         dialect = dialect or self.engine.dialect
@@ -225,13 +189,16 @@ class LocalRecoding(Judged):
         )
 
     def companions(self) -> dict[str, str]:
-        """The tables that a view needs, with their queries."""
-        stems = {a.coded.mapping: a.coded.stem for a in self.attributes}
-        stems |= dict(zip(self._relations, STEMS, strict=True))
-        return {stem: self._copied(relation, self.engine)[0] for relation, stem in stems.items()}
+        coded = [attribute.coded for attribute in self.attributes]
+        dialect, codes = self.engine.dialect, ["code_0"]
+        queries_of = {
+            c.stem: queries.text("mappings/view_mapping", dialect, columns=codes, mapping=c.mapping) for c in coded
+        }
+        for relation, stem in zip(self._relations, STEMS, strict=True):
+            queries_of[stem], _ = self._copied(relation, self.engine)
+        return queries_of
 
     def view_sql(self, view: Relation) -> str:
-        """The query of a view, which counts its own classes in the rows that it returns."""
         return self._view(view).sql(self.engine.dialect)
 
     def view_population_sql(self, view: Relation) -> str:
@@ -244,34 +211,24 @@ class LocalRecoding(Judged):
         return self._query(source, lambda a: companion(view, a.coded.stem), assignment, classes, recount=True)
 
     def _copied(self, relation: Relation, engine: Engine) -> tuple[str, list[Column]]:
-        """The part of one of our tables that a standalone release needs: a query and its columns, the class first."""
-        needed = self._needed(relation)
-        columns = [column for column in engine.table(relation).columns if column.name in needed]
-        columns.sort(key=lambda column: column.name not in ("class", "value"))
-        return self._copy_sql(relation, [column.name for column in columns], engine.dialect), columns
-
-    def _copy_sql(self, relation: Relation, columns: list[str], dialect: str) -> str:
-        """The query of some columns of our tables, the class or value first; of a mapping table without NULL."""
-        if relation in self._relations:
-            return queries.text("frequency_sets/copy", dialect, columns=columns, source=relation)
-        return queries.text("mappings/view_mapping", dialect, columns=columns[1:], mapping=relation)
-
-    def _needed(self, relation: Relation) -> set[str]:
+        """The part of the assignment or the classes that a standalone release needs: a query and its columns."""
         if relation == self.classes:
-            return {"class", *(column for cell in self._cells(no_mapping) for _, column in cell.shown)}
-        if relation == self.local.assignment:
+            needed = {"class", *(column for cell in self._cells(no_mapping) for _, column in cell.shown)}
+        else:
             places = {"first", "last"} if self.local.split else set()
-            return {"class", *places, *(a.coded.code_column(0) for a in self.attributes)}
-        return {"value", "code_0"}
+            needed = {"class", *places, *(a.coded.code_column(0) for a in self.attributes)}
+        columns = [column for column in engine.table(relation).columns if column.name in needed]
+        columns.sort(key=lambda column: column.name != "class")
+        names = [column.name for column in columns]
+        return queries.text("frequency_sets/copy", engine.dialect, columns=names, source=relation), columns
 
     def _cells(self, mapping: Mapped) -> list[ReleaseColumn]:
         places = {a.column.name: (j, a) for j, a in enumerate(self.attributes)}
-        kept = [column for column in self.table.columns if column.name not in self.spec.dropped]
         return [
             class_column(*places[column.name], self.hows[places[column.name][0]], mapping)
             if column.name in places
             else self._kept_cells[column.name]
-            for column in kept
+            for column in self._shown
         ]
 
     @cached_property

@@ -1,14 +1,15 @@
 """A recoding: how the quasi-identifiers of every row are changed, as the query of the release.
 
-A full-domain recoding is a lattice node; a local one assigns every tuple to a class with labels. Both implement the
-same protocol for writing and checking the release.
+A full-domain recoding is a lattice node; a local one assigns every tuple to a class with labels.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
@@ -22,80 +23,13 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.frequency.mapping import Place
 from kanon_sql.generalization.values import as_text
 from kanon_sql.privacy import Finding, PrivacyModel, PrivacyModels
-from kanon_sql.queries import (
-    CountedRelease,
-    LocalReleaseQuery,
-    PrintedStatement,
-    Relation,
-)
+from kanon_sql.queries import FullDomainQuery, LocalReleaseQuery, PrintedStatement, Relation
 from kanon_sql.release import large
 from kanon_sql.release.cells import class_column
 from kanon_sql.release.merged import MergedRows
 from kanon_sql.spec import Spec
 
 STEMS = ("assignment", "classes")  # of the tables that a view of a local recoding needs
-
-
-class Recoding(Protocol):
-    """A recoding, as a release needs it.
-
-    `columns`: the released columns in order; `quasi_identifiers`: the columns that form the classes.
-    `companions`: the tables that a view needs: stem of the name -> query.
-    `other_finding`: the finding on a written release if equal rows do not count. `shown_population`: the engine and
-    query of the population with the release's labels; None without a population.
-    `merged`: the rows that are released instead of those of the recoding's own query, if some changes wait.
-    `assigned`: the classes of the frequency set's tuples, in its engine. `levels_shown`: the levels above 0 of an
-    attribute whose labels can be shown; `labels_shown`: the labels shown for the codes of the released values.
-    """
-
-    @property
-    def engine(self) -> Engine: ...
-    @property
-    def tables(self) -> Scratch: ...
-    @property
-    def judge(self) -> Judge: ...
-    @property
-    def table(self) -> Table: ...
-    @property
-    def spec(self) -> Spec: ...
-    @property
-    def attributes(self) -> tuple[Attribute, ...]: ...
-    @property
-    def model(self) -> PrivacyModels: ...
-    @property
-    def redrawn(self) -> tuple[PrivacyModel, ...]: ...
-    @property
-    def rows(self) -> int: ...
-    @property
-    def masks(self) -> bool: ...
-    @property
-    def merged(self) -> MergedRows | None: ...
-    @property
-    def rows_at_risk(self) -> int: ...
-    @property
-    def columns(self) -> list[str]: ...
-    @property
-    def quasi_identifiers(self) -> list[str]: ...
-
-    def other_finding(self, engine: Engine, release: Relation) -> Finding | None: ...
-    def with_people(self) -> Recoding: ...
-    def shown_population(self) -> tuple[Engine, str] | None: ...
-    def prepare(self) -> None: ...
-    def select_sql(self) -> str: ...
-    def release_sql(self) -> str: ...
-    def standalone(
-        self,
-        source: Relation | None = None,
-        dialect: str | None = None,
-        lasting: bool = False,
-        limited: bool = True,
-    ) -> PrintedStatement: ...
-    def companions(self) -> dict[str, str]: ...
-    def view_sql(self, view: Relation) -> str: ...
-    def left_out_sql(self) -> str: ...
-    def assigned(self) -> Relation: ...
-    def levels_shown(self, j: int) -> range: ...
-    def labels_shown(self, j: int, released: Set[int]) -> Set[str | None]: ...
 
 
 def unmodelled(recoding: Recoding) -> list[str]:
@@ -113,16 +47,22 @@ def companion_stems(columns: Sequence[str], local: bool) -> list[str]:
     return [*mappings, *STEMS] if local else mappings
 
 
-@dataclass(frozen=True)
-class Judged:
-    """The common part of recodings: the source, and the judge of its frequency set.
+@dataclass(frozen=True, kw_only=True)
+class Recoding(ABC):
+    """A recoding, as a release needs it.
 
-    `tables`: the scratch tables of the release, in the engine of the source.
+    `tables`: the scratch tables of the release, in the engine of the source. `judge`: of the frequency set.
+    `rows_at_risk`: the rows without a safe class. `read_files`: the query of the source's files, if it is not a table.
+    `merged`: the rows that are released instead of those of the recoding's own query, if some changes wait.
     """
 
     tables: Scratch
     table: Table
     judge: Judge
+    spec: Spec
+    rows_at_risk: int
+    read_files: str | None = None
+    merged: MergedRows | None = None
 
     @property
     def engine(self) -> Engine:
@@ -144,17 +84,135 @@ class Judged:
         """The models that classes only satisfy after their sensitive values have been redrawn."""
         return self.judge.model.redrawn
 
+    @property
+    def masks(self) -> bool:
+        """Whether the rows at risk are a masked class of their own."""
+        return False
+
+    @property
+    def rows(self) -> int:
+        """The number of rows that the release must have."""
+        if self.merged:
+            return self.merged.rows
+        return self.judge.frequency_set.rows - (0 if self.masks else self.rows_at_risk)
+
+    @property
+    @abstractmethod
+    def columns(self) -> list[str]:
+        """The released columns in order."""
+
+    @property
+    @abstractmethod
+    def quasi_identifiers(self) -> list[str]:
+        """The released columns that form the classes."""
+
+    def other_finding(self, engine: Engine, release: Relation) -> Finding | None:  # noqa: ARG002
+        """The finding on a written release if equal rows do not count; otherwise None."""
+        return None
+
+    def with_people(self) -> Self:
+        """The same release with the columns that are counted but not released."""
+        return replace(self, spec=self.spec.showing_all())
+
+    def with_complete_enums(self) -> Self:
+        """The same release, with the own type of every kept ENUM of which all values are released; the others are text.
+
+        An ENUM lists its values. Only for a new table: in a view, and from night to night in a pipeline, other rows can
+        be released later.
+        """
+        kept = set(self.columns) - set(self.quasi_identifiers)
+        enums = [column for column in self.table.columns if column.name in kept and column.enum_values]
+        if not enums:
+            return self
+        self.prepare()
+        released = self.tables.view("released_enums", self.release_sql())
+        complete = set()
+        for column in enums:
+            query = "frequency_sets/people"  # counts distinct values
+            ((values,),) = self.tables.rows(query, relation=released, unit=[column.name])
+            if values == column.enum_values:
+                complete.add(column.name)
+        self.tables.drop(released)
+        columns = (replace(column, is_complete=column.name in complete) for column in self.table.columns)
+        return replace(self, table=replace(self.table, columns=tuple(columns)))
+
+    @abstractmethod
+    def shown_population(self) -> tuple[Engine, str] | None:
+        """The engine and query of the population with the release's labels; None without a population."""
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Load the tables that the query reads into the engine of the source."""
+
+    def select_sql(self) -> str:
+        """The query of the release on these tables, in one pass over the source."""
+        return self._select.sql(self.engine.dialect)
+
+    def release_sql(self) -> str:
+        """The same, or a faster query for a large release; or that of the rows that are released instead."""
+        if self.merged:
+            return self.merged.sql(self.columns, self.quasi_identifiers)
+        return self._large_sql() or self.select_sql()
+
+    @property
+    @abstractmethod
+    def _select(self) -> FullDomainQuery | LocalReleaseQuery: ...
+
+    @abstractmethod
+    def standalone(
+        self,
+        source: Relation | None = None,
+        dialect: str | None = None,
+        lasting: bool = False,
+        limited: bool = True,
+    ) -> PrintedStatement:
+        """The release as a statement that only needs its source, in the dialect of the engine or another one.
+
+        `source`: the table that it reads, by default that of the search. `lasting`: whether tables next to it can last.
+        It counts its own classes in the rows that it returns. If it is `limited`, it fails if it would suppress more
+        rows than the suppression limit allows. SpecError if it is not possible.
+        """
+
+    @abstractmethod
+    def companions(self) -> dict[str, str]:
+        """The tables that a view needs: the query by the stem of the name."""
+
+    @abstractmethod
+    def view_sql(self, view: Relation) -> str:
+        """The query of a view, which counts its own classes in the rows that it returns."""
+
+    @abstractmethod
+    def left_out_sql(self) -> str:
+        """The query of the source's suppressed rows, once the release is prepared."""
+
+    @abstractmethod
+    def assigned(self) -> Relation:
+        """The classes of the frequency set's tuples, in its engine."""
+
+    @abstractmethod
+    def levels_shown(self, j: int) -> range:
+        """The levels above 0 of an attribute whose labels can be shown."""
+
+    @abstractmethod
+    def labels_shown(self, j: int, released: Set[int]) -> Set[str | None]:
+        """The labels of an attribute that are shown for the codes of the released values."""
+
+    @cached_property
+    def _shown(self) -> list[Column]:
+        """The source's columns that are released, whatever their values become."""
+        return [column for column in self.table.columns if column.name not in self.spec.dropped]
+
     def _column(self, attribute: Attribute) -> Column:
         return next(column for column in self.table.columns if column.name == attribute.column.name)
 
-    def _large_sql(self, counted_release: Callable[[], CountedRelease | None], spec: Spec) -> str | None:
+    def _large_sql(self) -> str | None:
         """Prepare and return the query of a large release in DuckDB; None for any other release."""
-        frequency_set, target = self.judge.frequency_set, spec.target
+        frequency_set, target = self.judge.frequency_set, self.spec.target
         here = self.engine.is_embedded and frequency_set.engine is self.engine
-        if not here or frequency_set.rows < large.LARGE or (query := counted_release()) is None:
+        if not here or frequency_set.rows < large.LARGE:
             return None
         encoded = bool(target and target.file and target.form == "table" and file_format(target.file) == "parquet")
-        return large.release_sql(self.tables, query, frequency_set, encoded)
+        return large.release_sql(self.tables, self._select.counted("duckdb"), frequency_set, encoded)
 
     @property
     def _population(self) -> dict[str, Any]:
@@ -177,16 +235,17 @@ class Judged:
         """Whether equal values of a column look the same."""
         return looks_plain(self.engine, self.table, column)
 
-    def _load_mapping(self, attribute: Attribute) -> None:
-        """Load the mapping table into the source's engine, with the type of the source's column."""
-        place = Place(self.engine, self.table.relation, self._column(attribute))
-        mapping.load(self.tables, place, attribute.coded, attribute.hierarchy)
+    def _load_mappings(self, attributes: Iterable[Attribute]) -> None:
+        """Load mapping tables that are elsewhere into the source's engine, with the types of the source's columns."""
+        if self.judge.frequency_set.engine is self.engine:
+            return
+        for attribute in attributes:
+            place = Place(self.engine, self.table.relation, self._column(attribute))
+            mapping.load(self.tables, place, attribute.coded, attribute.hierarchy)
 
     def _left_out_sql(self, held: Relation) -> str:
         """The query of the source's complete rows whose tuples have no class; `held`: the tuples with a class."""
-        for attribute in self.attributes:
-            if self.judge.frequency_set.engine is not self.engine:
-                self._load_mapping(attribute)
+        self._load_mappings(self.attributes)
         cells = tuple(class_column(j, a, "labels", lambda a: a.coded.mapping) for j, a in enumerate(self.attributes))
         source = self.table.relation
         query = LocalReleaseQuery(source=source, columns=cells, assignment=held, classes=held, safe=self.model.safe)

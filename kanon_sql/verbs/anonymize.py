@@ -20,7 +20,6 @@ from kanon_sql.plan.source import Source, opened, settle_labelled
 from kanon_sql.plan.trace import Trace
 from kanon_sql.recode.regions import read_regions, regions_of, write_regions
 from kanon_sql.release import anatomy, inputs, perturb, recoded, waiting
-from kanon_sql.release.enums import with_complete_enums
 from kanon_sql.release.listing import check_labels
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.publish import check_file, sha256
@@ -216,7 +215,7 @@ def make_release(
         recoding = replace(plan.recoding, table=shown)
         check_labels(recoding)
         if spec.differencing_limit is None and spec.target and spec.target.table and spec.target.form == "table":
-            recoding = with_complete_enums(recoding)
+            recoding = recoding.with_complete_enums()
         if guard:
             recoding = guard.defer(recoding, plan.placed and replace(plan.placed, table=shown))
             if recoding.merged and plan.placed:
