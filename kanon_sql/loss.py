@@ -44,6 +44,7 @@ Part = Literal[
 Question = Literal["levels", "losses", "classes"]
 LevelParts = tuple[tuple[float, ...], ...]
 _ROUNDING = 1e-9  # of scores that are summed in another order
+_EQUAL = 1e-12  # relative difference below which scores are equal, since sums depend on the order
 
 
 @dataclass(frozen=True)
@@ -270,6 +271,11 @@ def _more(of_levels: LevelParts, found: Sequence[float], node: Node) -> LevelPar
     """The figures of all levels, plus the increase by suppressed rows at a node."""
     added = (max(0.0, now - levels[level]) for levels, now, level in zip(of_levels, found, node, strict=True))
     return tuple(tuple(x + more for x in levels) for levels, more in zip(of_levels, added, strict=True))
+
+
+def beats(score: float, other: float) -> bool:
+    """Whether one score is better than another by more than rounding."""
+    return score < other - _EQUAL * max(1.0, abs(score))
 
 
 def unsuppressed(costs: Costs, node: Node) -> Figures:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Node
 
-if TYPE_CHECKING:
-    Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
-    Floats = np.ndarray[tuple[int], np.dtype[np.float64]]
-
+Numbers: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
+Floats: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
 _CELLS = 1 << 20  # of an array of counts; beyond, the combinations of labels that occur are renumbered
 
 

@@ -13,9 +13,9 @@ from math import inf
 from typing import Any
 
 from kanon_sql.generalization.lattice import Lattice, Node
-from kanon_sql.loss import Costs, Figures, LevelParts, Metric, unsuppressed
+from kanon_sql.loss import Costs, Figures, LevelParts, Metric, beats, unsuppressed
 from kanon_sql.strategies.proof import Proof
-from kanon_sql.strategies.space import Space, beats
+from kanon_sql.strategies.space import Space
 from kanon_sql.strategies.tags import DenseTags
 
 _COUNTABLE = 10**10  # nodes: two groups of up to 100,000 nodes cover all attributes, and are counted completely

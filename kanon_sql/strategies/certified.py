@@ -7,9 +7,10 @@ from math import inf, log
 from random import Random
 
 from kanon_sql.generalization.lattice import Node, at_level
+from kanon_sql.loss import beats
 from kanon_sql.strategies.by_groups import by_groups
 from kanon_sql.strategies.reduction import lattice_minimum
-from kanon_sql.strategies.space import Score, Search, Space, Test, beats, least_anonymous, promising, test
+from kanon_sql.strategies.space import Score, Search, Space, Test, least_anonymous, promising, test
 from kanon_sql.strategies.turns import in_turns, side_by_side
 
 Growing = Generator[Test, list[bool], Node]

@@ -18,8 +18,7 @@ from math import inf, lcm
 from pysat.solvers import Solver
 
 from kanon_sql.generalization.lattice import Lattice, Node, maximal
-from kanon_sql.loss import Costs, LevelParts, Metric
-from kanon_sql.strategies.space import beats
+from kanon_sql.loss import Costs, LevelParts, Metric, beats
 
 _SOLVER = "glucose4"  # the fastest here of the solvers that can be stopped after a number of conflicts
 _CONFLICTS = 2_000  # per call, well below a second; then the clock is checked

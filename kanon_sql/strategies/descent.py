@@ -8,8 +8,8 @@ from math import inf
 from random import Random
 
 from kanon_sql.generalization.lattice import Lattice, Node, at_level
-from kanon_sql.loss import METRICS
-from kanon_sql.strategies.space import Score, Search, Space, Test, beats, least_anonymous
+from kanon_sql.loss import METRICS, beats
+from kanon_sql.strategies.space import Score, Search, Space, Test, least_anonymous
 
 _TRIES = 30  # draws per node wanted: near the end most nodes are already settled
 

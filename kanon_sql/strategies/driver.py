@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from kanon_sql import interrupts
 from kanon_sql.errors import InfeasibleError, KanonError
 from kanon_sql.generalization.lattice import Lattice, Node
-from kanon_sql.loss import METRICS, Costs, Figures, Metric, Part, unsuppressed
+from kanon_sql.loss import METRICS, Costs, Figures, Metric, Part, beats, unsuppressed
 from kanon_sql.strategies.attribute_groups import AttributeGroups
 from kanon_sql.strategies.proof import Proof
-from kanon_sql.strategies.space import Score, Search, Space, Test, TuplesInMemory, beats
+from kanon_sql.strategies.space import Score, Search, Space, Test, TuplesInMemory
 from kanon_sql.strategies.tags import DenseTags, SparseTags, Tags, tags_for
 
 if TYPE_CHECKING:

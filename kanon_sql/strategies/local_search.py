@@ -9,9 +9,10 @@ from math import inf
 from random import Random
 
 from kanon_sql.generalization.lattice import Node, at_level
+from kanon_sql.loss import beats
 from kanon_sql.strategies.descent import moved
 from kanon_sql.strategies.random_nodes import random_node
-from kanon_sql.strategies.space import Score, Search, Space, Test, beats
+from kanon_sql.strategies.space import Score, Search, Space, Test
 
 EVALUATIONS = 5_000
 KICKED = 3  # levels of the best node to draw again

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from math import inf
 
 from kanon_sql.generalization.lattice import Lattice, Node
-from kanon_sql.strategies.space import Score, Search, Space, Test, beats
+from kanon_sql.loss import beats
+from kanon_sql.strategies.space import Score, Search, Space, Test
 
 
 def ola(space: Space) -> Search:

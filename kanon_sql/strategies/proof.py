@@ -8,8 +8,7 @@ from math import inf
 import numpy as np
 
 from kanon_sql.generalization.lattice import Lattice, Node
-from kanon_sql.loss import Costs, LevelParts, Metric
-from kanon_sql.strategies.space import beats
+from kanon_sql.loss import Costs, LevelParts, Metric, beats
 from kanon_sql.strategies.tags import AT_RISK, UNKNOWN, DenseTags
 
 _SAME = 1e-12  # sums closer than this are the same sum

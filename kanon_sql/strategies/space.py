@@ -8,10 +8,9 @@ from itertools import islice
 from typing import Any, Protocol
 
 from kanon_sql.generalization.lattice import Lattice, Node, at_level
-from kanon_sql.loss import Costs, Metric
+from kanon_sql.loss import Costs, Metric, beats
+from kanon_sql.strategies.proof import Proof
 from kanon_sql.strategies.tags import Tags
-
-_EQUAL = 1e-12  # relative difference below which scores are equal, since sums depend on the order
 
 
 @dataclass(frozen=True)
@@ -55,22 +54,6 @@ class TuplesInMemory(Protocol):
         """The summed losses of the labels of these rows, per attribute."""
 
 
-class Listing(Protocol):
-    """Queries over all nodes of a lattice that is small enough to list; see `kanon_sql.strategies.proof`."""
-
-    def open_nodes(self) -> Iterator[Node]:
-        """The nodes that are still open when they are reached, in order of their bounds."""
-
-    def cheapest_unknown(self, node: Node, height: int) -> Node | None:
-        """The cheapest node above this one with levels that add up to `height` and unknown `promises`."""
-
-    def cheapest_first(self, lower: Node, upper: Node, height: int) -> list[Node]:
-        """The nodes between the two that are `height` steps above the lower one, cheapest first."""
-
-    def unknown_between(self, lower: Node, upper: Node, most: float) -> bool:
-        """Whether an unknown node between the two can cost less than `most`."""
-
-
 @dataclass
 class Space:
     """The search space for a strategy: levels, tags and costs, never SQL."""
@@ -104,7 +87,7 @@ class Space:
     """Attributes to search as a `Group`, see `Groups.merged`; None if the privacy model is not monotone."""
     counted: Callable[[Sequence[int]], TuplesInMemory | None] = lambda _: None
     """The tuples of some attributes in memory, if available."""
-    listing: Listing | None = None
+    listing: Proof | None = None
     """Queries over all nodes; None if there are too many to list."""
 
     def promises(self, node: Node) -> bool | None:
@@ -152,11 +135,6 @@ class Space:
     def most(self, node: Node) -> float:
         """The upper bound of the score of a k-minimal node at or below an anonymous node."""
         return self.metric.most(self.bound(node), self.may_suppress / max(1, self.costs.rows))
-
-
-def beats(score: float, other: float) -> bool:
-    """Whether one score is better than another by more than rounding."""
-    return score < other - _EQUAL * max(1.0, abs(score))
 
 
 def in_chunks(nodes: Iterable[Node], size: int = 1024) -> Iterator[list[Node]]:

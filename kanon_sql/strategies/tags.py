@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
 
 from kanon_sql.generalization.lattice import Lattice, Node
-
-if TYPE_CHECKING:
-    import numpy as np
 
 DENSE_LIMIT = 2_000_000  # nodes; beyond, writing a block per tag takes longer than reading a list of borders
 
 UNKNOWN, SAFE, AT_RISK = 0, 1, 2
+Words: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint64]]"
 
 
 class Tags(Protocol):
@@ -37,8 +37,6 @@ class DenseTags:
     """One byte per node in an array of the lattice's shape: a tag is the assignment of a block."""
 
     def __init__(self, lattice: Lattice) -> None:
-        import numpy as np
-
         self._bottom = lattice.bottom
         self._from_zero = not any(lattice.bottom)
         self._some_alone = False
@@ -53,8 +51,6 @@ class DenseTags:
 
     def settled(self) -> int:
         """The number of nodes with a status."""
-        import numpy as np
-
         return int(np.count_nonzero(self.array))
 
     def status(self, node: Node) -> bool | None:
@@ -75,8 +71,6 @@ class DenseTags:
 
     def minimal(self) -> list[Node]:
         """The nodes judged anonymous that generalize no other of them, lowest first."""
-        import numpy as np
-
         above = self.array == SAFE
         if self._some_alone:  # nodes above these are not tagged
             for axis in range(above.ndim):
@@ -125,7 +119,7 @@ class SparseTags:
         return _lowest_first(lowest.nodes)
 
 
-def _put(border: Border, word: np.ndarray[tuple[int], np.dtype[np.uint64]], node: Node) -> None:
+def _put(border: Border, word: Words, node: Node) -> None:
     if not border.covers(word):
         border.add(node)
 
@@ -147,10 +141,8 @@ class _Bits:
             self._at.append(self._at[-1] + high - low)
         self.words = self._at[-1] // 64 + 1
 
-    def of(self, node: Node) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    def of(self, node: Node) -> Words:
         """The words of a node."""
-        import numpy as np
-
         bits = 0
         for level, low, at in zip(node, self._bottom, self._at, strict=False):
             bits |= ((1 << (level - low)) - 1) << at
@@ -164,8 +156,6 @@ class Border:
     """
 
     def __init__(self, bits: _Bits, above: bool) -> None:
-        import numpy as np
-
         self._bits, self._above = bits, above
         self._words = np.zeros((bits.words, 0), dtype=np.uint64)  # a column per node
         self._nodes = np.zeros(0, dtype=object)
@@ -175,14 +165,12 @@ class Border:
         """The nodes on the border, in the order in which they came."""
         return list(self._nodes)
 
-    def covers(self, word: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> bool:
+    def covers(self, word: Words) -> bool:
         """Whether a node is above (or below) one on the border."""
         return not self._outside(word, self._above).all()
 
     def add(self, node: Node) -> None:
         """Add a node that is not covered, and remove the nodes that it covers."""
-        import numpy as np
-
         word = self._bits.of(node)
         kept = self._outside(word, not self._above) != 0
         self._words = np.concatenate([self._words[:, kept], word[:, None]], axis=1)
@@ -190,12 +178,8 @@ class Border:
         added[0] = node
         self._nodes = np.concatenate([self._nodes[kept], added])
 
-    def _outside(
-        self, word: np.ndarray[tuple[int], np.dtype[np.uint64]], above: bool
-    ) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+    def _outside(self, word: Words, above: bool) -> Words:
         """For every node on the border, the bits that keep the word from being above (or below) it; 0 if it is."""
-        import numpy as np
-
         outside = np.zeros(self._words.shape[1], dtype=np.uint64)
         for border_bits, bits in zip(self._words, word, strict=True):
             outside |= border_bits & ~bits if above else bits & ~border_bits

@@ -12,6 +12,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, KanonError, SpecError
 from kanon_sql.frequency.frequency_set import FrequencySet, merge_equal_codes, sampled
 from kanon_sql.generalization.lattice import Node
+from kanon_sql.loss import beats
 from kanon_sql.own import Own
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, planned, recode, search, shown_by_classes
@@ -23,7 +24,6 @@ from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import SearchIn, Show, Spec, check, named_strategy
 from kanon_sql.strategies import STRATEGIES, SearchOutcome, strategy
 from kanon_sql.strategies.accuracy import accuracy, level_of_generalization
-from kanon_sql.strategies.space import beats
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.comparison import Comparison, Proven, StrategyResult
 from kanon_sql.verbs.options import CompareOptions, spelled_out, taken
