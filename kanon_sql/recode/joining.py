@@ -11,17 +11,16 @@ its tuples are cut again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
-from kanon_sql.queries import Hole, Relation, Steps
+from kanon_sql.queries import Hole, Steps
 from kanon_sql.recode.mondrian import cut, time_to_cut
 from kanon_sql.recode.task import Clock, Local, Task
-from kanon_sql.recode.value_tests import no_safe_classes, refuse_if_unsafe_as_a_whole, whole_tuples
+from kanon_sql.recode.value_tests import members, no_safe_classes, refuse_if_unsafe_as_a_whole, whole_tuples
 
 _NEAREST = 32  # candidates tested for an unsafe class before it joins the nearest of all
 _UNIT = 10_000  # the cost of a whole hierarchy: sums over a thousand attributes stay exact
@@ -103,17 +102,17 @@ class _Joining:
             for a, weight in zip(frequency_set.attributes, self.task.weights, strict=True)
             for level in range(a.hierarchy.height)
         }
-        members = self._make_members(list(levels))
-        unsafe = tables.create("unsafe", "joining/unsafe", members=members, safe=safe)
+        classes = members(frequency_set, self.assignment, tables, list(levels))
+        unsafe = tables.create("unsafe", "joining/unsafe", members=classes, safe=safe)
         if not tables.count(unsafe):
             return {}
-        examples = tables.create("examples", "joining/examples", members=members, levels=list(levels))
+        examples = tables.create("examples", "joining/examples", members=classes, levels=list(levels))
         between = Steps(levels, "a", "b")
         pairs = tables.create(
             "pairs", "joining/nearest", unsafe=unsafe, examples=examples, between=between, most=_NEAREST
         )
         columns = ["n", *frequency_set.counted]
-        together = tables.create("together", "joining/pair_members", pairs=pairs, members=members, columns=columns)
+        together = tables.create("together", "joining/pair_members", pairs=pairs, members=classes, columns=columns)
         unsafe_pairs = tables.create("unsafe_pairs", "joining/unsafe", members=together, safe=safe)
         chosen = tables.rows("joining/chosen", pairs=pairs, unsafe=unsafe_pairs)
         if not chosen:
@@ -125,8 +124,8 @@ class _Joining:
 
         Returns whether there were unsafe classes. InfeasibleError if all classes together are not safe.
         """
-        members = self._make_members(self.keys)
-        ranked = self.tables.create("ranked", "joining/ranked", members=members, safe=self.task.model.safe)
+        classes = members(self.task.frequency_set, self.assignment, self.tables, self.keys)
+        ranked = self.tables.create("ranked", "joining/ranked", members=classes, safe=self.task.model.safe)
         ((low, high),) = self.tables.rows("joining/ranks", ranked=ranked)
         if low == 0:
             return False
@@ -159,12 +158,6 @@ class _Joining:
         assignment = cut(self.task, first, int(rows)) if self.task.model.mergeable else None
         assignment = assignment or self.tables.create("one", "joining/one", assignment=self.assignment, **holes)
         self._advance("joining/replaced", added=assignment, **holes)
-
-    def _make_members(self, columns: Sequence[str]) -> Relation:
-        """The rows of every class by everything that the model counts, with some columns of codes."""
-        frequency_set, columns = self.task.frequency_set, ["n", *columns, *self.task.frequency_set.counted]
-        query = queries.assigned(frequency_set.relation, self.assignment, self.keys, columns, self.task.engine.dialect)
-        return self.tables.create_as("members", query)
 
     def _advance(self, query: str, **holes: Hole) -> None:
         """Replace the assignment by the result of a query on it."""

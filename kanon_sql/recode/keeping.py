@@ -28,7 +28,7 @@ from kanon_sql.recode.cell import Region
 from kanon_sql.recode.joining import join_unsafe
 from kanon_sql.recode.regions import Placing, Ranges, Regions, labels_of, placed
 from kanon_sql.recode.task import Local, Task
-from kanon_sql.recode.value_tests import is_safe_as_a_whole, whole_tuples
+from kanon_sql.recode.value_tests import assigned_tuples, is_safe_as_a_whole, members, whole_tuples
 from kanon_sql.spec.suppression_limit import may_suppress
 
 _PARTS = 32  # into which an attribute is divided, to find the boxes near a tuple
@@ -138,15 +138,12 @@ class _Keeping:
 
     def _marked(self, assignment: Relation) -> Relation:
         """The tuples of an assignment, with their classes if these are safe."""
-        members = self._members(assignment)
-        unsafe = self.tables.create("unsafe", "joining/unsafe", members=members, safe=self.task.model.safe)
+        unsafe = self._unsafe(assignment, "unsafe")
         return self.tables.create("marked", "keeping/marked", placed=assignment, unsafe=unsafe, keys=self.keys)
 
-    def _members(self, assignment: Relation) -> Relation:
-        frequency_set = self.task.frequency_set
-        columns = ["n", *frequency_set.counted]
-        query = queries.assigned(frequency_set.relation, assignment, self.keys, columns, self.task.engine.dialect)
-        return self.tables.create_as("members", query)
+    def _unsafe(self, assignment: Relation, stem: str) -> Relation:
+        counted = members(self.task.frequency_set, assignment, self.tables)
+        return self.tables.create(stem, "joining/unsafe", members=counted, safe=self.task.model.safe)
 
     def _with_pool(self, held: Relation, pool: Relation, most: int) -> Local:
         """The classes that stay, and those of the pool: recoded alone, or joined to the others, or held back."""
@@ -177,22 +174,17 @@ class _Keeping:
 
     def _rows(self, counted: Relation) -> int:
         ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=counted)
-        return int(rows or 0)
+        return int(rows)
 
     def _safe_alone(self, both: Relation) -> Relation:
         """The safe classes; merging the parts of split tuples can make a class unsafe."""
-        unsafe = self.tables.create("others", "joining/unsafe", members=self._members(both), safe=self.task.model.safe)
+        unsafe = self._unsafe(both, "others")
         safe = self.tables.create("safe", "keeping/marked", placed=both, unsafe=unsafe, keys=self.keys)
         return self.tables.create("alone", "keeping/held", marked=safe, keys=self.keys)
 
     def _recoded(self, pool: Relation) -> Local | None:
         """The pool recoded alone; None if that is impossible."""
-        source, dialect = self.task.frequency_set, self.task.engine.dialect
-        columns = [column.name for column in self.task.engine.table(source.relation).columns]
-        query = queries.assigned(source.relation, pool, self.keys, columns, dialect)
-        assigned = self.tables.create_as("assigned", query)
-        relation = self.tables.create("pooled", "frequency_sets/copy", columns=columns, source=assigned)
-        part = replace(source, relation=relation, rows=self._rows(relation), tuples=self.tables.count(pool))
+        part = assigned_tuples(self.task.frequency_set, pool, self.tables)
         judge = Judge(part, self.task.model)
         costs = replace(judge.costs(), weights=self.task.costs.weights, beta=self.task.costs.beta)
         top = self.task.lattice.top  # one safe class of the whole pool: searching for a better node is not worth it

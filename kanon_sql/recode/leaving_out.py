@@ -11,13 +11,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 
-from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError
-from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.recode.node import from_node
 from kanon_sql.recode.task import Local, Task
+from kanon_sql.recode.value_tests import assigned_tuples
 
 Recode = Callable[[Task], Local]
 
@@ -38,7 +37,7 @@ def _recode_the_rest(recode: Recode, task: Task, error: InfeasibleError) -> Loca
         raise error from None
     from_search = from_node(task.frequency_set, task.model, node)
     with Scratch(task.engine, "kept") as tables:
-        kept = _kept(task, from_search, tables)
+        kept = assigned_tuples(task.frequency_set, from_search.assignment, tables)
         if not kept.rows:
             raise error
         with suppress(InfeasibleError):
@@ -46,14 +45,3 @@ def _recode_the_rest(recode: Recode, task: Task, error: InfeasibleError) -> Loca
                 local = recode(replace(task, frequency_set=kept, judge=Judge(kept, task.model)))
                 return replace(local, facts={**local.facts, "kept_by": from_search.facts["node"]})
     return replace(from_node(task.frequency_set, task.model, node), ended=clock.ended)
-
-
-def _kept(task: Task, local: Local, tables: Scratch) -> FrequencySet:
-    """The tuples that have a class."""
-    source, dialect = task.frequency_set, task.engine.dialect
-    columns = [column.name for column in task.engine.table(source.relation).columns]
-    query = queries.assigned(source.relation, local.assignment, source.keys, columns, dialect)
-    assigned = tables.create_as("assigned", query)
-    relation = tables.create("kept", "frequency_sets/copy", columns=columns, source=assigned)
-    ((rows,),) = tables.rows("frequency_sets/total_rows", counted=relation)
-    return replace(source, relation=relation, rows=int(rows), tuples=tables.count(local.assignment))

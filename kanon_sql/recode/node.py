@@ -12,24 +12,24 @@ from kanon_sql.recode.task import Local
 
 def from_node(frequency_set: FrequencySet, model: PrivacyModels, node: Node) -> Local:
     """The safe classes of a node; the rows of the others are suppressed."""
-    attributes = frequency_set.attributes
     assignment = frequency_set.tables.create(
         "assignment",
         "node_tests/node_assignment",
         frequency_set=frequency_set.relation,
-        keys=[attribute.coded.code_column(0) for attribute in attributes],
+        keys=frequency_set.keys,
         levels=frequency_set.level_columns(node),
         sensitive=frequency_set.counted,
         safe=model.safe,
     )
     if frequency_set.sensitive:
         assignment = one_per_tuple(assignment, frequency_set, frequency_set.tables)
-    return Local(assignment, facts={"node": dict(zip([a.column.name for a in attributes], node, strict=True))})
+    columns = [attribute.column.name for attribute in frequency_set.attributes]
+    return Local(assignment, facts={"node": dict(zip(columns, node, strict=True))})
 
 
 def one_per_tuple(assignment: Relation, frequency_set: FrequencySet, results: Scratch) -> Relation:
     """An assignment of tuples by their sensitive values as one of whole tuples, all of whose rows are in one class."""
-    keys = [attribute.coded.code_column(0) for attribute in frequency_set.attributes]
+    keys = frequency_set.keys
     with Scratch(results.engine, "assigned") as tables:
         holes = {"keys": [*keys, "class"], "levels": [], "sums": ["n"]}
         whole = tables.create("whole", "frequency_sets/rollup", frequency_set=assignment, **holes)

@@ -11,7 +11,7 @@ F. Prasser, R. Bild, K. Kuhn, Stud. Health Technol. Inform. 228 (2016).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log2
@@ -22,7 +22,7 @@ from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import HierarchyError
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
-from kanon_sql.generalization.hierarchy import STAR, Hierarchy
+from kanon_sql.generalization.hierarchy import STAR
 from kanon_sql.queries import Hole, Relation
 
 _FEW = 1000  # values of a column whose cells are fetched: in a wide table, statements take longer than this
@@ -204,28 +204,6 @@ def _lowest_levels(tables: Scratch, attribute: Attribute) -> dict[str | None, tu
     lowest: dict[str | None, tuple[int, int]] = {STAR: (hierarchy.height, hierarchy.leaf_count)}
     for level in range(hierarchy.height + 1):
         for code, leaves in enumerate(hierarchy.leaves(level)):
-            label = texts[code] if level == 0 else _label(hierarchy, level, code)
+            label = texts[code] if level == 0 else hierarchy.distinct_labels(level)[code]
             lowest.setdefault(label, (level, leaves))
     return lowest
-
-
-def _label(hierarchy: Hierarchy, level: int, code: int) -> str | None:
-    label: str | None = hierarchy.distinct_labels(level)[code]
-    return label
-
-
-def of_class_sizes(before: Iterable[tuple[int, int]], after: Iterable[tuple[int, int]]) -> tuple[float, float]:
-    """Discernibility and average class size, normalized between the source's and one class of all rows.
-
-    `before`, `after`: (rows in a class, how many such classes) of the source and of the release.
-
-    >>> of_class_sizes([(1, 4)], [(2, 2)])
-    (0.6666666666666667, 0.6666666666666667)
-    """
-    (rows, classes, squares), (_, fewer, more) = _sums(before), _sums(after)
-    return normalized(more, squares, rows**2), normalized(rows / fewer, rows / classes, rows)
-
-
-def _sums(sizes: Iterable[tuple[int, int]]) -> tuple[int, int, int]:
-    sizes = list(sizes)
-    return sum(n * m for n, m in sizes), sum(m for _, m in sizes), sum(n * n * m for n, m in sizes)

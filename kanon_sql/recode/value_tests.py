@@ -6,8 +6,8 @@ The model determines the code columns, and what their rows mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
@@ -30,7 +30,7 @@ class ValueTests:
 
     def __post_init__(self) -> None:
         self.columns = list(self.frequency_set.sensitive)
-        self.keys = [attribute.coded.code_column(0) for attribute in self.frequency_set.attributes]
+        self.keys = self.frequency_set.keys
         self.values, self.of_classes = self.tables["values"], self.tables["class_values"]
 
     def load(self) -> Relation:
@@ -75,11 +75,33 @@ class ValueTests:
 def whole_tuples(frequency_set: FrequencySet, tables: Scratch) -> Relation:
     """The frequency set without the sensitive values: one row per tuple."""
     attributes = frequency_set.attributes
-    keys = [attribute.coded.code_column(0) for attribute in attributes]
     levels = [a.coded.code_column(level) for a in attributes for level in range(1, a.coded.height + 1)]
     sums = ["n", *(a.coded.loss_column(level) for a in attributes for level in a.coded.loss_levels)]
-    holes = {"keys": keys, "levels": levels, "sums": sums}
+    holes = {"keys": frequency_set.keys, "levels": levels, "sums": sums}
     return tables.create("whole", "frequency_sets/rollup", frequency_set=frequency_set.relation, **holes)
+
+
+def assigned_tuples(frequency_set: FrequencySet, assignment: Relation, tables: Scratch) -> FrequencySet:
+    """The frequency set of the tuples that have a class."""
+    columns = [column.name for column in frequency_set.engine.table(frequency_set.relation).columns]
+    assigned = _assigned(frequency_set, assignment, tables, columns, "assigned")
+    relation = tables.create("assigned_tuples", "frequency_sets/copy", columns=columns, source=assigned)
+    ((rows,),) = tables.rows("frequency_sets/total_rows", counted=relation)
+    return replace(frequency_set, relation=relation, rows=int(rows), tuples=tables.count(assignment))
+
+
+def members(
+    frequency_set: FrequencySet, assignment: Relation, tables: Scratch, columns: Sequence[str] = ()
+) -> Relation:
+    """The rows of every class by everything that models count, with some columns of codes."""
+    return _assigned(frequency_set, assignment, tables, ["n", *columns, *frequency_set.counted], "members")
+
+
+def _assigned(
+    frequency_set: FrequencySet, assignment: Relation, tables: Scratch, columns: Sequence[str], stem: str
+) -> Relation:
+    relation, dialect = frequency_set.relation, frequency_set.engine.dialect
+    return tables.create_as(stem, queries.assigned(relation, assignment, frequency_set.keys, columns, dialect))
 
 
 def is_safe_as_a_whole(task: Task) -> bool:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import file_format
 from kanon_sql.errors import SpecError
 from kanon_sql.privacy import PrivacyModels
-from kanon_sql.release.pieces import Piece
-from kanon_sql.release.publish import write_file
+from kanon_sql.release.publish import as_in_a_file
 from kanon_sql.spec import Target
-
-_SENTENCE = "Write the values of a sensitive column."
 
 
 def check(engine: Engine, table: Table, target: Target | None, model: PrivacyModels) -> None:
@@ -57,10 +50,7 @@ def _view(parted: int) -> str:
 def _mixed(engine: Engine, table: Table, name: str, written_as: str, escaped: bool) -> tuple[int, int, int]:
     """How many values become several in a file, how many in the file merge several, and how many are escaped there."""
     query = queries.text("privacy/written_values", engine.dialect, source=table.relation, value=[name])
-    with TemporaryDirectory(prefix="kanon_values_") as folder, closing(engine.embedded()) as reader:
-        file = Path(folder) / "values"
-        write_file(engine, Piece("values", _SENTENCE, query), file, written_as, escaped)
-        written = reader.read_written(file, written_as)
+    with as_in_a_file(engine, query, written_as, escaped) as (reader, written):
         (counts,) = reader.rows(queries.text("privacy/mixed_values", reader.dialect, written=written))
     parted, joined, changed = map(int, counts)
     return parted, joined, changed

@@ -6,10 +6,6 @@ release must have the same rows, in all columns that its classes are judged by.
 
 from __future__ import annotations
 
-from contextlib import closing
-from pathlib import Path
-from tempfile import TemporaryDirectory
-
 from kanon_sql import queries
 from kanon_sql.engine import Engine, reads_files
 from kanon_sql.engines.files import file_format
@@ -17,9 +13,8 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import VerificationError
 from kanon_sql.queries import Relation
 from kanon_sql.release.findings import Summary
-from kanon_sql.release.pieces import Piece
 from kanon_sql.release.populated import summary_of
-from kanon_sql.release.publish import write_file
+from kanon_sql.release.publish import as_in_a_file
 from kanon_sql.release.recoding import Recoding
 
 
@@ -60,12 +55,8 @@ def as_read(tables: Scratch, source: Engine, query: str, written_as: str | None,
     if not (written_as and reads_files(engine)):
         return tables.receive("rows", source, query)
     # With another reader, since an engine has one view for files, which may be in use.
-    with TemporaryDirectory(prefix="kanon_people_") as folder, closing(engine.embedded()) as reader:
-        file = Path(folder) / "people"
-        piece = Piece("people", "Write the release with its people.", query)
-        write_file(source, piece, file, written_as, escaped=escaped)
-        read = queries.select_all(reader.read_written(file, written_as), reader.dialect)
-        return tables.receive("rows", reader, read)
+    with as_in_a_file(source, query, written_as, escaped) as (reader, written):
+        return tables.receive("rows", reader, queries.select_all(written, reader.dialect))
 
 
 def without(recoding: Recoding) -> bool:

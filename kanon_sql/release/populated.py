@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from contextlib import contextmanager
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
@@ -13,8 +11,7 @@ from kanon_sql.engines.files import file_format
 from kanon_sql.queries import Relation
 from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
-from kanon_sql.release.pieces import Piece
-from kanon_sql.release.publish import write_file
+from kanon_sql.release.publish import as_in_a_file
 from kanon_sql.release.recoding import Recoding, unmodelled
 
 
@@ -29,18 +26,10 @@ def shown_population(recoding: Recoding) -> Iterator[tuple[Engine, str] | None]:
         yield population
         return
     (engine, query), written_as = population, file_format(target.file)
-    with TemporaryDirectory(prefix="kanon_population_") as folder, closing(engine.embedded()) as reader:
-        file = Path(folder) / "population"
-        piece = Piece("population", "Write the population with its labels.", query)
-        write_file(engine, piece, file, written_as, escaped=target.formulas == "escape")
-        written = reader.read_written(file, written_as)
-        yield reader, _counts(recoding, reader, written)
-
-
-def _counts(recoding: Recoding, reader: Engine, written: queries.Relation) -> str:
-    """The columns as in the file, with the population's rows as a number: a CSV file has no numbers."""
-    columns = recoding.quasi_identifiers
-    return queries.text("population/counts", reader.dialect, written=written, columns=columns)
+    with as_in_a_file(engine, query, written_as, escaped=target.formulas == "escape") as (reader, written):
+        # With the population's rows as a number: a CSV file has no numbers.
+        columns = recoding.quasi_identifiers
+        yield reader, queries.text("population/counts", reader.dialect, written=written, columns=columns)
 
 
 def summary_of(recoding: Recoding, engine: Engine, relation: Relation, once: bool = False) -> Summary:

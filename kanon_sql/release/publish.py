@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from hashlib import file_digest
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Generic, TypeVar
 
 from kanon_sql import queries
@@ -267,6 +268,18 @@ def read_back(reader: FileEngine, files: Mapping[str, Path], formats: Mapping[st
         read = queries.select_all(reader.read_written(file, formats[name]), reader.dialect)
         reader.send(read, reader, staged[name])
     return staged
+
+
+@contextmanager
+def as_in_a_file(source: Engine, query: str, written_as: str, escaped: bool) -> Iterator[tuple[FileEngine, Relation]]:
+    """The rows of a query as another engine reads them from a file: a format can merge values, or change their types.
+
+    `escaped`: whether text that starts a formula is escaped in the file.
+    """
+    with TemporaryDirectory(prefix="kanon_rows_") as folder, closing(source.embedded()) as reader:
+        file = Path(folder) / "rows"
+        write_file(source, Piece("rows", "Write rows to read them back.", query), file, written_as, escaped)
+        yield reader, reader.read_written(file, written_as)
 
 
 def _checksums(path: Path, pieces: Sequence[Piece], files: Mapping[str, Path]) -> str:
