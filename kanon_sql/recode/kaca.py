@@ -408,7 +408,9 @@ def _costs(task: Task) -> dict[str, int]:
 
     The first column is the piece of the table, which merges never leave, so that a column always exists.
     """
-    costs, unit = {_PIECE: 0}, _unit(task.weights)
+    # The whole number for a distance of 1: as large as possible while sums are exact.
+    unit = int(10 ** floor(log10(_EXACT / (sum(task.weights) + len(task.weights) / 1000))))
+    costs = {_PIECE: 0}
     for attribute, weight, distances in zip(
         task.frequency_set.attributes, task.weights, task.costs.distances, strict=True
     ):
@@ -416,8 +418,3 @@ def _costs(task: Task) -> dict[str, int]:
         for level, (low, high) in enumerate(pairwise(whole)):
             costs[attribute.coded.code_column(level)] = high - low
     return costs
-
-
-def _unit(weights: Sequence[float]) -> int:
-    """The whole number for a distance of 1: as large as possible while sums are exact."""
-    return int(10 ** floor(log10(_EXACT / (sum(weights) + len(weights) / 1000))))

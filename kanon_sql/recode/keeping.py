@@ -152,7 +152,10 @@ class _Keeping:
         recoded = self._recoded(pool)
         if recoded is None and self.task.spec.incremental:
             return self._result(held)
-        both = self._both(held, self._whole(recoded) if recoded else pool, most)
+        others = pool if recoded is None else recoded.assignment
+        if recoded and recoded.split:  # every tuple in one class
+            others = self.tables.create("parts", "joining/largest_parts", assignment=others, keys=self.keys)
+        both = self._both(held, others, most)
         ended = recoded.ended if recoded else "complete"
         if self.task.spec.incremental:
             return self._result(self._safe_alone(both), ended=ended)
@@ -193,12 +196,6 @@ class _Keeping:
             with suppress(InfeasibleError):
                 return self.recode(task)
         return None
-
-    def _whole(self, recoded: Local) -> Relation:
-        """The classes of the pool, with every tuple in one class."""
-        if not recoded.split:
-            return recoded.assignment
-        return self.tables.create("parts", "joining/largest_parts", assignment=recoded.assignment, keys=self.keys)
 
     def _result(self, assignment: Relation, stem: str = "kept_assignment", ended: str = "complete") -> Local:
         result = self.task.results.create(stem, "frequency_sets/copy", columns=self.columns, source=assignment)

@@ -151,7 +151,8 @@ class _MondrianRun:
 
     def local(self) -> Local:
         """Cut all tuples; returns the assignment and the facts of the run."""
-        self._refuse_what_is_unsafe_as_a_whole()
+        if not self.is_safe_as_a_whole:
+            raise no_safe_classes(self.task)
         before = self.task.results.statements
         rounds, ended = self.cut()
         cuts = self._cuts() if self._shows_regions else None
@@ -167,7 +168,9 @@ class _MondrianRun:
         self._start(within)
         self._lay_out()
         clock, rounds, classes, open_ones = self.task.clock, 0, 0, 1
-        sides = self._sides_are_safe()
+        safe = self.task.model.rows_alone
+        right = over(safe, "right_side", rest_of=("whole", "left_side"))
+        sides = {"safe_left": over(safe, "left_side"), "safe_right": right}
         while self.laid_out and open_ones and not clock.spent and (counts := self._go_on(sides, rounds, open_ones)):
             rounds, classes, open_ones = rounds + counts[0], classes + counts[1], counts[2]
             clock.tell(rounds, classes + open_ones, open_ones)
@@ -206,10 +209,6 @@ class _MondrianRun:
         tuples = self.task.frequency_set.relation
         ((safe,),) = self.tables.rows("mondrian/whole", frequency_set=tuples, safe=self.task.model.safe)
         return bool(safe)
-
-    def _refuse_what_is_unsafe_as_a_whole(self) -> None:
-        if not self.is_safe_as_a_whole:
-            raise no_safe_classes(self.task)
 
     def _start(self, within: str | None) -> None:
         """Put all tuples into partition 0, which is safe, or into the safe partitions of a column."""
@@ -366,12 +365,6 @@ class _MondrianRun:
             tables.create("widths", "mondrian/widths", medians=tables["inherited"], chosen=chosen, moves=moves)
         if self._shows_regions:
             tables.add("sides", "mondrian/sides", moves=moves, chosen=chosen, nodes=tables["nodes"])
-
-    def _sides_are_safe(self) -> dict[str, Predicate]:
-        """The model as conditions on the two sides of a cut."""
-        safe = self.task.model.rows_alone
-        right = over(safe, "right_side", rest_of=("whole", "left_side"))
-        return {"safe_left": over(safe, "left_side"), "safe_right": right}
 
     def _places(self, j: int) -> str:
         order = self.orders[j]

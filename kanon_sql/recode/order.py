@@ -105,20 +105,16 @@ def _ordered(attribute: Attribute, by_nodes: bool) -> Order:
 def load(tables: Scratch, order: Order, labels: bool = True) -> Order:
     """Load the order as a scratch table; returns it with its relation. `labels`: with `label_l` and `first_l`."""
     stem = f"order_{order.attribute.coded.stem}"
-    if order.attribute.coded.by_rules:
-        return replace(order, relation=tables.create_as(stem, _mapped_sql(tables.engine, order, labels)))
+    coded, engine = order.attribute.coded, tables.engine
+    if coded.by_rules:
+        nulls_first = order.numeric and None in order.attribute.hierarchy.values
+        kind = order.attribute.column.kind if order.numeric else ""
+        place = engine.integer_type(len(order.rows))
+        query = queries.mapped_order(coded, order.leaf_count, nulls_first, kind, place, labels, engine.dialect)
+        return replace(order, relation=tables.create_as(stem, query))
     columns = _columns(order, labels)
-    types = {name: _type(tables.engine, order, name, values) for name, values in columns.items()}
+    types = {name: _type(engine, order, name, values) for name, values in columns.items()}
     return replace(order, relation=tables.load(stem, types, list(columns.values())))
-
-
-def _mapped_sql(engine: Engine, order: Order, labels: bool) -> str:
-    """The query of the order of a hierarchy built by rules, from its mapping table."""
-    nulls_first = order.numeric and None in order.attribute.hierarchy.values
-    kind = order.attribute.column.kind if order.numeric else ""
-    place = engine.integer_type(len(order.rows))
-    coded, leaves = order.attribute.coded, order.leaf_count
-    return queries.mapped_order(coded, leaves, nulls_first, kind, place, labels, engine.dialect)
 
 
 def number_of(value: Any) -> float | None:
@@ -228,17 +224,12 @@ def _columns(order: Order, labels: bool) -> dict[str, Sequence[Any]]:
         columns[f"code_{level}"] = codes
         columns[f"leaves_{level}"] = _at(hierarchy.leaves(level), codes)
         if labels:
-            columns[f"first_{level}"] = _firsts(codes)
+            first = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
+            columns[f"first_{level}"] = list(map(first.__getitem__, codes))
         if labels and level:
             columns[f"label_{level}"] = _at(hierarchy.labels(level), rows)
     columns["starred"] = [row >= len(hierarchy.values) for row in rows]
     return columns
-
-
-def _firsts(codes: Sequence[int]) -> Sequence[int]:
-    """For every code, the first position with it."""
-    first = dict(zip(reversed(codes), reversed(range(len(codes))), strict=True))
-    return list(map(first.__getitem__, codes))
 
 
 def _type(engine: Engine, order: Order, name: str, values: Sequence[Any]) -> str:

@@ -34,7 +34,7 @@ from kanon_sql.queries import Hole, PerNode, Relation
 from kanon_sql.recode import quality, rule_codes, wildcard
 from kanon_sql.recode.joining import of_rows, recode_by_rows
 from kanon_sql.recode.rules import RulesByLevel, rules_of
-from kanon_sql.recode.task import Clock, Local, Task
+from kanon_sql.recode.task import Local, Task
 from kanon_sql.recode.value_tests import no_safe_classes
 from kanon_sql.spec import Spec
 
@@ -130,17 +130,14 @@ class _PrioPrivacyRun:
         safe = self.task.model.safe
         self._make("unsafe", "unsafe_tuples", tuples=self.coding.tuples, counted=self.counted, safe=safe)
         self.tables.load("recoded", {"tuple": "INTEGER", "node": "INTEGER"}, [])
-        self.clock = self._time_to_recode()
+        # The available time, without an estimate for the steps after recoding: twice the time spent before it.
+        clock = self.task.clock
+        self.clock = clock.part(None if clock.limit is None else clock.limit - min(clock.limit / 4, 2 * clock.seconds))
         with self.task.working(self.clock):
             self._count_left()
             self._take_turns()
         self.ended = self.clock.ended
         self._finish()
-
-    def _time_to_recode(self) -> Clock:
-        """The available time, without an estimate for the steps after recoding: twice the time spent before it."""
-        clock = self.task.clock
-        return clock.part(None if clock.limit is None else clock.limit - min(clock.limit / 4, 2 * clock.seconds))
 
     def _take_turns(self) -> None:
         joined: list[int] = []
@@ -240,23 +237,21 @@ class _PrioPrivacyRun:
 
     def _hide_cells(self, nodes: Sequence[Node]) -> None:
         """Hide the first set of cells that makes a tuple match enough original rows, which may be safe ones."""
-        while nodes:
-            nodes = nodes[self._hide_some_cells(nodes) :]
-
-    def _hide_some_cells(self, nodes: Sequence[Node]) -> int:
-        first = len(self.nodes)
         # If all cells are hidden, the one code of a suppressed attribute forms the one group.
         columns = [*self.coding.columns(), self.coding.of(self.heights)[0]]
-        tuples = self._make("open", "open_tuples", tuples=self.coding.tuples, remaining=self.unsafe, columns=columns)
-        tried = self._try_nodes(self.suppressible_sql, tuples, nodes)
-        domains = [prod(d for d, level in zip(self.domains, node, strict=True) if level) for node in nodes[:tried]]
-        numbers = range(first, len(self.nodes))
         types = {"node": "INTEGER", "domain": "BIGINT"}
-        used = self.tables.load("nodes", types, [list(numbers), [min(domain, _MOST) for domain in domains]])
-        k = self.task.model.k
-        self._make("moved", "first_suppressions", candidates=self.tables["members"], nodes=used, k=k)
-        self._move()
-        return tried
+        while nodes:
+            first = len(self.nodes)
+            holes: dict[str, Hole] = {"remaining": self.unsafe, "columns": columns}
+            tuples = self._make("open", "open_tuples", tuples=self.coding.tuples, **holes)
+            tried = self._try_nodes(self.suppressible_sql, tuples, nodes)
+            domains = [prod(d for d, level in zip(self.domains, node, strict=True) if level) for node in nodes[:tried]]
+            numbers = list(range(first, len(self.nodes)))
+            used = self.tables.load("nodes", types, [numbers, [min(domain, _MOST) for domain in domains]])
+            k = self.task.model.k
+            self._make("moved", "first_suppressions", candidates=self.tables["members"], nodes=used, k=k)
+            self._move()
+            nodes = nodes[tried:]
 
     def _try_nodes(self, query: PerNode, source: Relation, nodes: Sequence[Node]) -> int:
         """Try transformations in batches until their groups have many members; returns how many were tried.
@@ -266,7 +261,8 @@ class _PrioPrivacyRun:
         tried = 0
         while tried < len(nodes) and (not tried or self.tables.count("members") < _MOST_MEMBERS):
             some = nodes[tried : tried + _AT_ONCE]
-            text = queries.union_all([query(number, source, self.coding.of(n)) for number, n in self._numbered(some)])
+            numbered = enumerate(some, len(self.nodes))
+            text = queries.union_all([query(number, source, self.coding.of(node)) for number, node in numbered])
             if tried:
                 self.tables.add_as("members", text)
             else:
@@ -274,9 +270,6 @@ class _PrioPrivacyRun:
             self.nodes += some
             tried += len(some)
         return tried
-
-    def _numbered(self, nodes: Sequence[Node]) -> Iterator[tuple[int, Node]]:
-        return enumerate(nodes, len(self.nodes))
 
     def _move(self) -> None:
         """Record the transformation of the tuples in `moved`, and remove them from the unsafe ones."""
@@ -297,12 +290,14 @@ class _PrioPrivacyRun:
         meet it), and a class that meets a monotone model still does with more rows. Under any other model, the
         remaining tuples become classes that join others in the end.
         """
-        self._keep_safe()
+        kept = self._make("kept", "remaining", tuples=self.coding.tuples, recoded=self.unsafe)
+        self._add_untouched(kept, 0)
         self._count_left()
         if not self.rows_left:
             return
         if self.task.spec.wildcard_suppression or self._left_is_safe():
-            self._suppress_left()
+            self.nodes.append(self.heights)
+            self._add_untouched(self.unsafe, len(self.nodes) - 1)
         elif not self.task.model.monotone:
             self._add_untouched(self.unsafe, 0)
         elif self.tables.count("recoded"):
@@ -316,14 +311,6 @@ class _PrioPrivacyRun:
         left = self._make("left", "remaining", tuples=self.counted, recoded=self.tables["kept"])
         ((safe,),) = self.tables.rows("mondrian/whole", frequency_set=left, safe=self.task.model.safe)
         return bool(safe)
-
-    def _suppress_left(self) -> None:
-        self.nodes.append(self.heights)
-        self._add_untouched(self.unsafe, len(self.nodes) - 1)
-
-    def _keep_safe(self) -> None:
-        kept = self._make("kept", "remaining", tuples=self.coding.tuples, recoded=self.unsafe)
-        self._add_untouched(kept, 0)
 
     def _add_untouched(self, tuples: Relation, node: int) -> None:
         """Assign this transformation to those of some tuples that have none."""
@@ -349,12 +336,16 @@ class _PrioPrivacyRun:
             for level, column in enumerate(columns)
         ]
         tables.create_as("cells", queries.union_all(cells))
-        weights = self._load_weights()
+        # The loss per additional leaf under a cell's label: a cell loses at most its attribute's weight.
+        spans = [max(1, attribute.hierarchy.leaf_count - 1) for attribute in self.task.frequency_set.attributes]
+        weights = [weight / span for weight, span in zip(self.task.weights, spans, strict=True)]
+        types = {"attribute": "INTEGER", "weight": "DOUBLE"}
+        attributes = tables.load("attributes", types, [list(range(len(spans))), weights])
         self._load_used_nodes(long=True)
         return self._make(
             "common",
             "common_cells",
-            attributes=weights,
+            attributes=attributes,
             labels=self.coding.labels,
             numbered=classes,
             **{name: tables[name] for name in ("cells", "recoded", "nodes")},
@@ -378,14 +369,10 @@ class _PrioPrivacyRun:
         They show the labels that all their tuples have in common; if another class shows the same, both become one.
         """
         while wildcard.of_equal_rows(self.task.engine, self.task.model, self._members()).unsafe_rows:
-            self._join(Local(self._make_assignment()))
+            joined = recode_by_rows(lambda _: Local(self._make_assignment()), self.task)
+            self.joins += joined.facts["classes_joined"]
+            self._show_in_common(joined.assignment)
             self._number_classes()
-
-    def _join(self, local: Local) -> None:
-        """Let unsafe classes join the nearest ones."""
-        joined = recode_by_rows(lambda _: local, self.task)
-        self.joins += joined.facts["classes_joined"]
-        self._show_in_common(joined.assignment)
 
     def _show_in_common(self, assignment: Relation) -> None:
         """Assign to merged classes the lowest levels on which their tuples are equal."""
@@ -401,13 +388,6 @@ class _PrioPrivacyRun:
         """The rows of every class by everything that the model counts."""
         numbered, columns = self.tables["numbered"], ["n", *self.task.frequency_set.counted]
         return self._make("class_rows", "class_members", columns=columns, numbered=numbered, counted=self.counted)
-
-    def _load_weights(self) -> Relation:
-        """The loss per additional leaf under a cell's label: a cell loses at most its attribute's weight."""
-        spans = [max(1, attribute.hierarchy.leaf_count - 1) for attribute in self.task.frequency_set.attributes]
-        weights = [weight / span for weight, span in zip(self.task.weights, spans, strict=True)]
-        columns: list[list[Any]] = [list(range(len(spans))), weights]
-        return self.tables.load("attributes", {"attribute": "INTEGER", "weight": "DOUBLE"}, columns)
 
     def _load_used_nodes(self, long: bool = False) -> None:
         """Load the transformations in use: one row each, or one row per attribute."""
@@ -428,8 +408,7 @@ class _PrioPrivacyRun:
             coded.tuples, tables["recoded"], tables["nodes"], coded.labels, coded.all_columns, self.task.engine.dialect
         )
         labelled = tables.create_as("labelled", query)
-        places = range(len(self.heights))
-        labels = [f"label_{j}" for j in places]
+        labels = [f"label_{j}" for j in range(len(self.heights))]
         self._make("numbered", "numbered_classes", labels=labels, cells=self._cells, labelled=labelled)
 
     @property

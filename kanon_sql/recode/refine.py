@@ -129,7 +129,7 @@ class _Refinement:
         if self.covered or not cut:
             self._cut_the_rest()
         else:
-            self._take_cut()
+            self._take(self.tables["cut_before"])
         if self._take_in_outsiders():
             self._try_by_rows()
         else:
@@ -171,10 +171,6 @@ class _Refinement:
         self._cut_ended = self.cuts.ended
         return cut
 
-    def _take_cut(self) -> None:
-        """Replace the state by the cut of all tuples."""
-        self._take(self.tables["cut_before"])
-
     def _take(self, assignment: Relation) -> None:
         """Replace the state by the classes of an assignment of all tuples."""
         tables = self.tables
@@ -192,7 +188,7 @@ class _Refinement:
         if unplaced or covered > begun or not clock.spent:
             self._try(partial(self._take_node, start), anyway=unplaced)
         if self.covered and cut:
-            self._facts["cut_loss"] = self._loss(self._try(self._take_cut))
+            self._facts["cut_loss"] = self._loss(self._try(partial(self._take, self.tables["cut_before"])))
         if not self.tables.count(self.state):
             raise InfeasibleError("no class meets the privacy model at any level of generalization; lower k")
         names = [attribute.column.name for attribute in self.attributes]
@@ -258,7 +254,12 @@ class _Refinement:
 
     def _cover(self) -> None:
         """Put the tuples into their cheapest cells, up to a loss that rises with every step."""
-        clock, pace = self.task.clock.part(self._time_to_cut()), self._step_size()
+        clock, pairs = (
+            self.task.clock.part(self._time_to_cut()),
+            zip(self.task.weights, self.task.costs.level_losses, strict=True),
+        )
+        # The step sizes of the cover, from the mean cost of every attribute's levels.
+        pace = _StepSize(self.total, [[weight * loss * UNIT for loss in losses] for weight, losses in pairs])
         with self.task.working(clock):
             while not clock.spent and pace.reached < self.total and (tuples := self._find_open()):
                 above, most = pace.reached, pace.advance(tuples)
@@ -287,11 +288,6 @@ class _Refinement:
         ((rows,),) = self.tables.rows("frequency_sets/total_rows", counted=tuples)
         counted = self.values.of(tuples, *self.keys) if self.values else tuples
         return self.cuts.cut(counted, int(rows), clock)
-
-    def _step_size(self) -> _StepSize:
-        """The step sizes of the cover, from the mean cost of every attribute's levels."""
-        pairs = zip(self.task.weights, self.task.costs.level_losses, strict=True)
-        return _StepSize(self.total, [[weight * loss * UNIT for loss in losses] for weight, losses in pairs])
 
     def _find_open(self) -> int:
         """List the tuples without a class, and return their number."""
@@ -652,8 +648,8 @@ class _Refinement:
         return self.task.results.create("assignment", "refine/assignment", **holes, keys=self.keys)
 
     def _tell(self) -> None:
-        classes, rows = self._size(self.state)
-        self.task.clock.tell(self.rounds + self.moves, classes, self._rows - rows)
+        ((classes, rows),) = self.tables.rows("refine/size", state=self.state)
+        self.task.clock.tell(self.rounds + self.moves, int(classes), self._rows - int(rows))
 
     # Statements
 
@@ -673,10 +669,6 @@ class _Refinement:
         """Replace the state by the result of a query on it."""
         self.tables.create(self.spare, query, state=self.state, **holes)
         self.state, self.spare = self.spare, self.state
-
-    def _size(self, state: Relation) -> tuple[int, int]:
-        ((classes, rows),) = self.tables.rows("refine/size", state=state)
-        return int(classes), int(rows)
 
 
 @dataclass

@@ -172,7 +172,10 @@ class Placing:
             return 0, len(self.order.rows) - 1
         if _is_range(self.how):
             return self._range(*self._ends(cell))
-        found = self._nodes[cell.level].get(_code(cell.label, cell.level, self._column), ())
+        label: Any = cell.label
+        if cell.level == 0 and label is not None:  # the value whose text it is
+            label = key(read(label, self._column.kind))
+        found = self._nodes[cell.level].get(label, ())
         return (found[0], found[-1]) if found and found[-1] - found[0] + 1 == len(found) else None
 
     def box_of(self, cell: ClassCell) -> tuple[int, int] | None:
@@ -238,11 +241,6 @@ class Placing:
                     of_label.setdefault(label, []).append(place)
             nodes.append(of_label)
         return [*nodes, {}]
-
-
-def _code(label: str | None, level: int, column: Column) -> Any:
-    """The key for looking up a label: on level 0 the value whose text it is."""
-    return key(read(label, column.kind)) if level == 0 and label is not None else label
 
 
 def placed(

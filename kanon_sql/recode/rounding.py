@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, localcontext
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
@@ -92,7 +92,7 @@ def _bounds(order: Order, ends: Ends, shares_bounds: bool = False) -> Bounds:
     firsts, lasts = list(range(count)), list(range(count))
     start, placed = _placed(order.values)
     keys = number_keys(placed)
-    key_of = number_key if keys is not placed else _same
+    key_of: Callable[[Value], Any] = number_key if keys is not placed else lambda value: value
     position = 0
     while position < len(placed):
         lower, upper = ends(placed[position])
@@ -113,10 +113,6 @@ def _placed(values: Sequence[Value]) -> tuple[int, Sequence[Value]]:
     while start < end and not is_placed(values[end - 1]):
         end -= 1
     return start, values[start:end]
-
-
-def _same(value: Value) -> Value:
-    return value
 
 
 def _itself(value: Value) -> tuple[Value, Value]:
@@ -141,13 +137,10 @@ def _rounder(order: Order, recipe: object, values: Sequence[Value]) -> tuple[End
     else:
         ends = _by_leaves(order) if isinstance(recipe, _LISTS | None) else None
     chosen = ends or axis.by_step
-    shares_bounds = chosen is ends and isinstance(recipe, RangesRecipe | DatesRecipe) and _share_bounds(recipe, values)
+    # Values of a range can have different bounds: floats on a boundary, and numbers below `bottom`.
+    is_plain = set(map(type, values)) in ({int}, {date}) and getattr(recipe, "bottom", None) is None
+    shares_bounds = ends is not None and isinstance(recipe, RangesRecipe | DatesRecipe) and is_plain
     return (lambda value: chosen(value) if _can_be_rounded(column, value) else (value, value)), shares_bounds
-
-
-def _share_bounds(recipe: RangesRecipe | DatesRecipe, values: Sequence[Value]) -> bool:
-    """Whether all values of a range have the same bounds; floats on a boundary and numbers below `bottom` do not."""
-    return set(map(type, values)) in ({int}, {date}) and getattr(recipe, "bottom", None) is None
 
 
 def _by_leaves(order: Order) -> Ends | None:
@@ -215,8 +208,9 @@ class _Numbers:
             high = ((high / self.unit).to_integral_value(ROUND_CEILING) - 1) * self.unit
         if self.limits:
             low, high = max(low, self.limits[0]), min(high, self.limits[1])
-        number: Callable[[Decimal], Value] = _plain if isinstance(value, str) else type(value)
-        return number(low), number(high)
+        if isinstance(value, str):
+            return f"{low:f}", f"{high:f}"
+        return type(value)(low), type(value)(high)
 
 
 def _limits(type_name: str) -> tuple[Decimal, Decimal] | None:
@@ -239,10 +233,6 @@ def _limits(type_name: str) -> tuple[Decimal, Decimal] | None:
 
 def _decimal(value: Value) -> Decimal:
     return Decimal(str(value))
-
-
-def _plain(number: Decimal) -> str:
-    return format(number, "f")
 
 
 def nice(most: Decimal) -> Decimal:

@@ -66,28 +66,23 @@ def code(frequency_set: FrequencySet, rules: Sequence[RulesByLevel], tables: Scr
         _AttributeCoding(a.hierarchy, levels, _value_texts(tables, a))
         for a, levels in zip(attributes, rules, strict=True)
     ]
-    _make_tuples(tables, coding, frequency_set.relation, codings)
-    _load_labels(tables, coding, codings)
-    return coding
-
-
-def _make_tuples(tables: Scratch, coding: Coding, source: Relation, codings: Sequence[_AttributeCoding]) -> None:
-    codes = {a.coded.stem: a.coded.code_column(0) for a in coding.attributes}
-    keys = tables.create("rule_keys", "prioprivacy/rule_keys", columns=codes, frequency_set=source)
-    stems = [attribute.coded.stem for attribute in coding.attributes]
-    rules = [_load_rules(tables, f"rules_{stem}", rule) for stem, rule in zip(stems, codings, strict=True)]
-    coded = [Coded(*parts, ()) for parts in zip(stems, rules, coding.heights, strict=True)]
+    codes = {a.coded.stem: a.coded.code_column(0) for a in attributes}
+    keys = tables.create("rule_keys", "prioprivacy/rule_keys", columns=codes, frequency_set=frequency_set.relation)
+    coded = []
+    for stem, height, rule in zip(codes, coding.heights, codings, strict=True):
+        values, levels = list(rule.texts), range(height + 1)
+        types = dict.fromkeys(["value", *(f"code_{level}" for level in levels)], "INTEGER")
+        columns = [[rule.code(value, level) for value in values] for level in levels]
+        coded.append(Coded(stem, tables.load(f"rules_{stem}", types, [values, *columns]), height, ()))
     all_codes = tables.create_as("rule_codes", queries.frequency_set(keys, coded, tables.engine.dialect))
-    columns = [column for columns in coding.all_columns for column in columns]
-    tables.create(coding.tuples, "prioprivacy/numbered_tuples", columns=columns, tuples=all_codes)
-    tables.drop(keys, all_codes, *rules)
-
-
-def _load_labels(tables: Scratch, coding: Coding, codings: Sequence[_AttributeCoding]) -> None:
+    every = [column for columns in coding.all_columns for column in columns]
+    tables.create(coding.tuples, "prioprivacy/numbered_tuples", columns=every, tuples=all_codes)
+    tables.drop(keys, all_codes, *(attribute.mapping for attribute in coded))
     labels = [(j, *label) for j, rule in enumerate(codings) for label in rule.labels()]
-    integers, texts = dict.fromkeys(("attribute", "rule_level", "code"), "INTEGER"), {"label": "VARCHAR"}
-    types = {**integers, **texts, "leaves": "INTEGER", "level": "INTEGER"}
+    types = dict.fromkeys(("attribute", "rule_level", "code"), "INTEGER") | {"label": "VARCHAR"}
+    types |= {"leaves": "INTEGER", "level": "INTEGER"}
     tables.load(coding.labels, types, list(zip(*labels, strict=True)))
+    return coding
 
 
 def _value_texts(tables: Scratch, attribute: Attribute) -> dict[int, str | None]:
@@ -96,13 +91,6 @@ def _value_texts(tables: Scratch, attribute: Attribute) -> dict[int, str | None]
     if attribute.hierarchy.starred:
         texts[attribute.hierarchy.codes(0)[-1]] = STAR
     return texts
-
-
-def _load_rules(tables: Scratch, stem: str, coding: _AttributeCoding) -> Relation:
-    values = list(coding.texts)
-    columns = [[coding.code(value, level) for value in values] for level in range(len(coding.levels) + 2)]
-    types = {"value": "INTEGER", **{f"code_{level}": "INTEGER" for level in range(len(columns))}}
-    return tables.load(stem, types, [values, *columns])
 
 
 class _AttributeCoding:
@@ -145,12 +133,10 @@ class _AttributeCoding:
         return [*labels, (len(self.levels) + 1, 0, *everything)]
 
     def _described(self, codes: frozenset[int]) -> tuple[int, int]:
+        """The number of leaves, and the lowest level of the hierarchy on which all these values have one label."""
         leaves = sum(self.hierarchy.leaves(0)[code] for code in codes)
-        return min(leaves, self.hierarchy.leaf_count), self._covering(codes)
-
-    def _covering(self, codes: frozenset[int]) -> int:
-        """The lowest level of the hierarchy on which all these values have one label."""
-        return next(level for level, labels in enumerate(self._labels) if len({labels[code] for code in codes}) <= 1)
+        level = next(level for level, labels in enumerate(self._labels) if len({labels[code] for code in codes}) <= 1)
+        return min(leaves, self.hierarchy.leaf_count), level
 
     @cached_property
     def _labels(self) -> list[dict[int, int]]:

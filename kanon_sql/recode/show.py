@@ -152,25 +152,19 @@ def figures(
     engine: Engine, local: Local, classes: Relation, ordered: Sequence[Order], hows: Sequence[str], rows: int
 ) -> LocalFigures:
     """Add up the costs of classes with labels; classes with equal labels are one."""
-    with Scratch(engine, "figures") as tables:
-        return _figures(tables, local, classes, ordered, hows, rows)
-
-
-def _figures(
-    tables: Scratch, local: Local, classes: Relation, ordered: Sequence[Order], hows: Sequence[str], rows: int
-) -> LocalFigures:
     attributes, cells = [order.attribute for order in ordered], range(len(ordered))
     shown = [(f"label_{j}", f"high_{j}")[: len(shown_names("", how))] for j, how in enumerate(hows)]
     labels, leaves = [label for of in shown for label in of], [f"leaves_{j}" for j in cells]
-    (totals,) = tables.rows("local_release/local_figures", classes=classes, labels=labels, leaves=leaves)
+    with Scratch(engine, "figures") as tables:
+        (totals,) = tables.rows("local_release/local_figures", classes=classes, labels=labels, leaves=leaves)
+        levels = tuple(_levels(tables, classes, j, a.hierarchy.height) for j, a in enumerate(attributes))
+        kept = tuple(_kept(tables, local, classes, order, names) for order, names in zip(ordered, shown, strict=True))
     count, released, smallest, squares, *sums = totals
     suppressed = rows - int(released)
     losses = tuple(
         (_mean_loss(int(total), int(released), a.hierarchy.leaf_count) + suppressed) / rows
         for total, a in zip(sums, attributes, strict=True)
     )
-    levels = tuple(_levels(tables, classes, j, a.hierarchy.height) for j, a in enumerate(attributes))
-    kept = tuple(_kept(tables, local, classes, order, labels) for order, labels in zip(ordered, shown, strict=True))
     least = None if smallest is None else int(smallest)
     return LocalFigures(rows, int(released), int(count), least, int(squares), losses, levels, kept)
 
