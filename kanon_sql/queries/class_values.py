@@ -90,10 +90,8 @@ def class_values(
 
     `rows`: a SELECT without columns. The sums are in one row per class, or in several that add up, and else NULL.
     """
-    first, *others = _ClassValues(rows, keys, sums, figures).branches()
-    query: exp.Query = first
-    for branch in others:
-        query = exp.union(query, branch, distinct=False)
+    branches = _ClassValues(rows, keys, sums, figures).branches()
+    query = exp.union(*branches, distinct=False) if len(branches) > 1 else branches[0]
     return subquery(query, CLASS_VALUES)
 
 

@@ -220,7 +220,8 @@ def label_type(name: str, relation: Relation, column: str) -> str:
 
 def typed_columns(relation: Relation, columns: Sequence[str], types: Mapping[str, str]) -> str:
     """The query of a relation with some columns cast to types, by their names."""
-    return _printed(exp.select(*(_in_type(name, types.get(name)) for name in columns)).from_(t.table(relation)))
+    typed = {name: exp.alias_(t.cast_to(t.column(name), kind), name, quoted=True) for name, kind in types.items()}
+    return _printed(exp.select(*(typed.get(name) or t.column(name) for name in columns)).from_(t.table(relation)))
 
 
 def classed_rows(rows: Relation, columns: Sequence[str], classes: Relation, labels: Sequence[str]) -> str:
@@ -249,11 +250,6 @@ def text_counts(relation: Relation, columns: Sequence[str], first: int | None = 
 def drop_type(name: str) -> str:
     """The statement that drops an ENUM."""
     return f"DROP TYPE {t.identifier(name, 'duckdb')}"
-
-
-def _in_type(name: str, kind: str | None) -> exp.Expr:
-    column = t.column(name)
-    return exp.alias_(t.cast_to(column, kind), name, quoted=True) if kind else column
 
 
 def _repeated(times: exp.Expr) -> exp.Expr:

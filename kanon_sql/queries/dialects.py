@@ -178,7 +178,8 @@ def with_names(sql: str, dialect: str, names: str) -> str:
     parts, end = [], 0
     for token in sqlglot.tokenize(sql, dialect):
         if token.token_type == sqlglot.TokenType.IDENTIFIER:
-            parts += [sql[end : token.start], _renamed(sql[token.start : token.end + 1], names)]
+            quoted = sql[token.start : token.end + 1]
+            parts += [sql[end : token.start], quoted[0], in_case(quoted[1:-1], names), quoted[-1]]
             end = token.end + 1
     return "".join([*parts, sql[end:]])
 
@@ -186,10 +187,6 @@ def with_names(sql: str, dialect: str, names: str) -> str:
 def in_case(name: str, names: str) -> str:
     """A name in upper or lower case, if a system accepts it without quotes."""
     return getattr(name, names)() if names != "exact" and _PLAIN_NAME.fullmatch(name) else name
-
-
-def _renamed(quoted: str, names: str) -> str:
-    return f"{quoted[0]}{in_case(quoted[1:-1], names)}{quoted[-1]}"
 
 
 def trimmed(text: exp.Expr, dialect: str) -> exp.Expr:
@@ -227,17 +224,13 @@ def printed(tree: exp.Expr, dialect: str, pretty: bool = False) -> str:
     Names are quoted in other dialects than those of our engines, since such a system might treat age as AGE.
     """
     options = {"pretty": pretty, "max_text_width": 100, "identify": not is_executed(dialect)}
-    try:
-        return t.printed(_in_words_of(tree, dialect), dialect, unsupported_level=ErrorLevel.RAISE, **options)
-    except UnsupportedError as error:
-        raise SpecError(f"{dialect} cannot express this release: {error}; release it from another system") from None
-
-
-def _in_words_of(tree: exp.Expr, dialect: str) -> exp.Expr:
     tree = tree.transform(type_in, dialect)
     for rewrite in _WORDS.get(dialect, ()):
         tree = _rewritten(tree, rewrite)
-    return tree
+    try:
+        return t.printed(tree, dialect, unsupported_level=ErrorLevel.RAISE, **options)
+    except UnsupportedError as error:
+        raise SpecError(f"{dialect} cannot express this release: {error}; release it from another system") from None
 
 
 def _rewritten(tree: exp.Expr, rewrite: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:

@@ -61,7 +61,9 @@ class WrittenTable:
         yield from before
         yield " ".join(filter(None, (create, into, columns, options)))
         for start in range(0, len(self.rows), _IN_ONE_INSERT):
-            rows = _lines(_printed_rows(self.rows[start : start + _IN_ONE_INSERT], dialect), "  ")
+            some = self.rows[start : start + _IN_ONE_INSERT]
+            tuples = [exp.Tuple(expressions=list(map(exp.convert, row))) for row in some]
+            rows = _lines([dialects.printed(row, dialect) for row in tuples], "  ")
             yield f"INSERT INTO {into} VALUES\n{rows}"
 
 
@@ -122,10 +124,6 @@ def laid_out(tree: exp.Expr, dialect: str) -> str:
 
 
 _MARKED = re.compile(r"^( *)\('kanon_rows_(\d+)_here'\)", re.MULTILINE)
-
-
-def _printed_rows(rows: Sequence[Sequence[object]], dialect: str) -> list[str]:
-    return [dialects.printed(exp.Tuple(expressions=[exp.convert(value) for value in row]), dialect) for row in rows]
 
 
 def _lines(rows: Sequence[str], indent: str) -> str:

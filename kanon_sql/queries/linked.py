@@ -125,7 +125,9 @@ def linked_release(
     query = exp.select().from_(t.table(copy, "t"))
     for index, key in enumerate(keys):
         alias = f"k{index}"
-        outputs.append(exp.alias_(_null_if_null(key, alias), key.name, quoted=True))
+        present = ~t.is_null(t.column(key.column, "t"))
+        new_key = exp.Case().when(present, exp.column("key", alias))
+        outputs.append(exp.alias_(new_key, key.name, quoted=True))
         same = exp.column("row_id", alias).eq(exp.column(key.of, "t"))
         query = query.join(t.table(key.keys, alias), on=same, join_type="LEFT")
     for index, cell in enumerate(cells):
@@ -147,11 +149,6 @@ def linked_release(
     drawn = exp.func("MD5", secret_and_number)
     query = query.where(t.is_null(exp.column("row_id", "x"))).order_by(drawn)
     return t.printed(query, dialect)
-
-
-def _null_if_null(key: NewKey, alias: str) -> exp.Expr:
-    present = ~t.is_null(t.column(key.column, "t"))
-    return exp.Case().when(present, exp.column("key", alias))
 
 
 @dataclass(frozen=True)
@@ -245,10 +242,7 @@ def released_facts(tables: Sequence[ReleasedTable], dialect: str) -> str:
                 ),
             )
         )
-    whole: exp.Query = parts[0]
-    for part in parts[1:]:
-        whole = exp.union(whole, part, distinct=False)
-    return t.printed(whole, dialect)
+    return t.printed(t.union(parts), dialect)
 
 
 def linked_rows(copy: Relation, columns: Mapping[str, str], dialect: str) -> str:

@@ -84,10 +84,7 @@ class Seed:
             return reference
         columns = [t.column(name) for name in self.table.columns]
         seed = [exp.select(*columns).from_(exp.to_table(self.table.name))] if self.text else []
-        first, *rest = [*seed, *left]
-        query: exp.Query = first
-        for query_after in rest:
-            query = exp.union(query, query_after, distinct=False)
+        query = t.union([*seed, *left])
         return f"({with_references(dialects.printed(query, dialect), dialect, {self.table.name: reference})})"
 
     def _row(self, row: tuple[object, ...]) -> exp.Select:

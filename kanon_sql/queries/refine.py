@@ -72,7 +72,8 @@ def refine_tuples(
     Codes are BIGINT here, so that their squares are exact.
     """
     keys = [attribute.code(0, "f") for attribute in attributes]
-    columns: list[exp.Expr] = [_row_number(keys).as_("id"), t.column("n", "f")]
+    number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[key.copy() for key in keys]))
+    columns: list[exp.Expr] = [number.as_("id"), t.column("n", "f")]
     query = exp.select().from_(t.table(frequency_set, "f"), copy=False)
     for index, attribute in enumerate(attributes):
         for level in range(attribute.coded.height + 1):
@@ -329,7 +330,3 @@ def _movers(near: int | None, places: tuple[int, int] | None) -> list[exp.Expr]:
 
 def _sum(terms: Sequence[exp.Expr]) -> exp.Expr:
     return reduce(operator.add, terms or [t.literal(0)])
-
-
-def _row_number(keys: Sequence[exp.Expr]) -> exp.Expr:
-    return exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=[key.copy() for key in keys]))

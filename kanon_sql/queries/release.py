@@ -398,19 +398,12 @@ def _cell(cell: ReleaseColumn, index: int) -> exp.Expr:
     case = exp.Case().when(t.is_null(raw), t.literal(cell.null_label))
     case = case.when(t.is_null(t.column("value", f"m{index}")), t.literal(cell.unmapped))
     if cell.starred is not None:
-        case = case.when(_has_code(cell, index, cell.starred), t.literal(cell.unmapped))
-    return case.else_(_shown(cell, index))
-
-
-def _shown(cell: ReleaseColumn, index: int) -> exp.Expr:
+        starred = exp.EQ(this=t.column(cell.code, f"m{index}"), expression=t.literal(cell.starred))
+        case = case.when(starred, t.literal(cell.unmapped))
     if cell.label:
-        return t.column(cell.label, f"m{index}")
+        return case.else_(t.column(cell.label, f"m{index}"))
     # Equal values may look different (-0, 1.00, a collation that ignores case): show the mapping's value for all.
-    return t.opened(t.column("value", f"m{index}"), cell.open_type)
-
-
-def _has_code(cell: ReleaseColumn, index: int, code: int) -> exp.Expr:
-    return exp.EQ(this=t.column(cell.code, f"m{index}"), expression=t.literal(code))
+    return case.else_(t.opened(t.column("value", f"m{index}"), cell.open_type))
 
 
 def _code(cell: ReleaseColumn, index: int) -> exp.Expr:

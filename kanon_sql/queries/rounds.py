@@ -23,8 +23,7 @@ class RoundStatement:
 
     def tree(self, dialect: str) -> exp.Query:
         """The query, as a part of another."""
-        queries = [t.tree(self.query, dialect, **holes) for holes in self.holes]
-        return exp.union(*queries, distinct=False, copy=False) if len(queries) > 1 else queries[0]
+        return t.union([t.tree(self.query, dialect, **holes) for holes in self.holes])
 
 
 def step(table: str, query: str, **holes: t.Hole) -> RoundStatement:

@@ -39,7 +39,8 @@ def creating(
             new = _new(relation)
             create = _create(new, statement.query, dialect, form, columns)
             script = statement.script(create, replace=True)
-            moved = f"ALTER TABLE {t.named(new, dialect)} RENAME TO {_renamed(relation, dialect)}"
+            in_catalog = Relation(*relation.parts[-2:]) if dialect == "spark" else relation  # which is the old one's
+            moved = f"ALTER TABLE {t.named(new, dialect)} RENAME TO {t.named(in_catalog, dialect)}"
             return _SEPARATOR.join([s.drop(new, dialect), script, s.drop(relation, dialect), moved])
     raise SpecError(
         f"{dialect} cannot replace a table by a statement; use `form='view'`, which it can replace, or drop the table "
@@ -59,8 +60,3 @@ def _create(
 ) -> str:
     options = dialects.table_options(columns, dialect) if form == "table" else ""
     return s.create_as(relation, query, dialect, form, replace=replace, options=options)
-
-
-def _renamed(relation: Relation, dialect: str) -> str:
-    """The new name in a RENAME: Spark keeps the table in its catalog."""
-    return t.named(Relation(*relation.parts[-2:]) if dialect == "spark" else relation, dialect)

@@ -67,14 +67,12 @@ def delete_others(
 ) -> str:
     """The statement that deletes the rows with the values `equal` from a table, except rows with the values `kept`."""
     of = [f"{t.identifier(name, dialect)} = {t.quoted(value, dialect)}" for name, value in equal.items()]
-    others = [
-        f"NOT {t.identifier(name, dialect)} IN ({_listed(values, dialect)})" for name, values in kept.items() if values
-    ]
+    others = []
+    for name, values in kept.items():
+        if values:
+            listed = ", ".join(t.quoted(value, dialect) for value in values)
+            others.append(f"NOT {t.identifier(name, dialect)} IN ({listed})")
     return f"DELETE FROM {t.named(relation, dialect)} WHERE {' AND '.join([*of, *others])}"
-
-
-def _listed(values: Collection[str], dialect: str) -> str:
-    return ", ".join(t.quoted(value, dialect) for value in values)
 
 
 def rename(relation: Relation, name: str, dialect: str, form: str = "table") -> str:

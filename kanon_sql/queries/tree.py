@@ -109,16 +109,14 @@ class Crossed:
     def text(self, dialect: str) -> str:
         """The query as text, formatted directly rather than printed from a tree, because there are many of them."""
         names = [_plain(name, dialect) for name in self.names]
-        numbers = ("(" + ", ".join(map(str, [node, *self._row(node)])) + ")" for node in self.masks)
+        rows = ([node, *(masks.get(name, 0) for name in self.names)] for node, masks in self.masks.items())
+        numbers = ("(" + ", ".join(map(str, row)) + ")" for row in rows)
         bits = [f"f.{name} & m.{name} AS {name}" for name in names]
         others = [f"f.{column}" for column in _of_bits(self.others, dialect)]
         return (
             f"SELECT {', '.join(['m.node', *bits, *others])} FROM {named(self.relation, dialect)} AS f "
             f"CROSS JOIN (VALUES {', '.join(numbers)}) AS m({', '.join(['node', *names])})"
         )
-
-    def _row(self, node: int) -> list[int]:
-        return [self.masks[node].get(name, 0) for name in self.names]
 
 
 Columns = Sequence[str] | Mapping[str, str]
@@ -163,7 +161,8 @@ def per_node(name: str, dialect: str, **holes: Hole) -> PerNode:
     'SELECT "age_1", "zip_0" FROM "f" AS f GROUP BY "age_1", "zip_0" HAVING COALESCE(SUM(n) >= 2, FALSE)'
     """
     marks: dict[str, Hole] = {"node": _NODE_MARK, "levels": [_MARK]}
-    marked = {hole: mark for hole, mark in marks.items() if hole in _holes(name)} | holes
+    found = {hole.name for hole in _template(name).find_all(exp.Placeholder)}
+    marked = {hole: mark for hole, mark in marks.items() if hole in found} | holes
     printed = text(name, dialect, **marked, frequency_set=Relation(_RELATION_MARK))
     printed = printed.replace(identifier(_RELATION_MARK, dialect), _RELATION_MARK)
     mark = identifier(_MARK, dialect)
@@ -208,6 +207,11 @@ def pretty(sql: str, dialect: str) -> str:
 def union_all(queries: Sequence[str]) -> str:
     """Combine complete queries of the same columns into one statement."""
     return " UNION ALL ".join(queries)
+
+
+def union(queries: Sequence[exp.Query]) -> exp.Query:
+    """Combine the rows of queries, as a tree that they become parts of."""
+    return exp.union(*queries, distinct=False, copy=False) if len(queries) > 1 else queries[0]
 
 
 def over(given: Predicate, window: str, rest_of: tuple[str, str] | None = None) -> Predicate:
@@ -411,10 +415,6 @@ def parsed(query: str) -> exp.Query:
     tree = sqlglot.parse_one(query, "duckdb")
     assert isinstance(tree, exp.Query)
     return tree
-
-
-def _holes(name: str) -> set[str]:
-    return {hole.name for hole in _template(name).find_all(exp.Placeholder)}
 
 
 def _filled(expression: exp.Expr, holes: Mapping[str, Hole]) -> exp.Expr:
