@@ -188,7 +188,12 @@ def _with_population(frequency_set: FrequencySet) -> FrequencySet:
         POPULATION_UNIT if people else None,
     )
     both = tables.create_as("both", query)
-    more = _more_than_population(UNIT if UNIT in sensitive else None, people)
+    more = Predicate(
+        "SUM(n) > SUM(population)",
+        unit=UNIT if UNIT in sensitive else None,
+        populated=True,
+        population_unit=POPULATION_UNIT if people else None,
+    )
     population.refuse_unmatched(tables, both, frequency_set.keys, more)
     ((_, rows),) = tables.rows("population/totals", frequency_set=both)
     sampled_from = sampled_from and replace(sampled_from, counted=int(rows))
@@ -196,13 +201,6 @@ def _with_population(frequency_set: FrequencySet) -> FrequencySet:
         frequency_set, relation=both, population=int(rows), population_unit=people, sampled_from=sampled_from
     )
     return populated if populated.distinguishing_columns else _one_row_per_tuple(populated)
-
-
-def _more_than_population(unit: str | None, people: bool) -> Predicate:
-    """The condition that a tuple has more rows (or people) in the table than in the population."""
-    return Predicate(
-        "SUM(n) > SUM(population)", unit=unit, populated=True, population_unit=POPULATION_UNIT if people else None
-    )
 
 
 def sampled(frequency_set: FrequencySet) -> FrequencySet:
@@ -291,16 +289,14 @@ def _attribute(
         hierarchy = cover(hierarchy, data, column.name, unmapped)
     levels = range(hierarchy.height + 1)
     varying = tuple(level for level in levels[:-1] if any(m > 1 for m in hierarchy.leaves(level)))
-    nulls = _null_row(hierarchy, varying) if None in hierarchy.values else None
+    nulls = None
+    if None in hierarchy.values:
+        index = hierarchy.values.index(None)
+        entries = mapping.mapping_columns(hierarchy, varying)
+        nulls = {name: values[index] for name, (_, values) in entries.items()}
     coded = Coded(place.column.name, mapped, levels[-1], varying, nulls)
     mapping.load(tables, place, coded, hierarchy)
     return Attribute(column, hierarchy, coded, hierarchy.distinct(own))
-
-
-def _null_row(hierarchy: Hierarchy, loss_levels: Sequence[int]) -> dict[str, int | str | None]:
-    index = hierarchy.values.index(None)
-    columns = mapping.mapping_columns(hierarchy, loss_levels)
-    return {name: values[index] for name, (_, values) in columns.items()}
 
 
 def _code(tables: Scratch, attributes: tuple[Attribute, ...], scan: str, sensitive: tuple[str, ...]) -> FrequencySet:

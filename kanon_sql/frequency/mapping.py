@@ -140,20 +140,14 @@ def aligned(place: Place, hierarchy: Hierarchy, data: Sequence[Any], reader: Eng
     texts = _texts(hierarchy.values)
     with Scratch(place.engine, "values") as tables:
         _load_values(tables, "values", place, texts)
-        if not _prints_differently(place, reader) and not _lacks_leaves(hierarchy, value_of, place.column):
+        prints_differently = place.engine is not reader and place.column.kind in ("other", "date", "timestamp")
+        # A collation can make a text of the data that is not a leaf equal to one.
+        lacks_leaves = place.column.kind == "text" and value_of.keys() - set(hierarchy.values) - {None}
+        if not prints_differently and not lacks_leaves:
             (counts,) = tables.rows("mappings/settled_values", values=tables["values"])
             if all(count == len(texts) - (None in texts) for count in counts):
                 return hierarchy
         return h.restricted(hierarchy, _castable(tables, place, value_of, reader), f"column {place.column.name!r}")
-
-
-def _prints_differently(place: Place, reader: Engine) -> bool:
-    return place.engine is not reader and place.column.kind in ("other", "date", "timestamp")
-
-
-def _lacks_leaves(hierarchy: Hierarchy, value_of: Mapping[Any, Any], column: Column) -> bool:
-    """Whether some texts of the data are not leaves, although a collation can make them equal to one."""
-    return column.kind == "text" and bool(value_of.keys() - set(hierarchy.values) - {None})
 
 
 def _castable(tables: Scratch, place: Place, value_of: Mapping[Any, Any], reader: Engine) -> dict[int, tuple[int, Any]]:

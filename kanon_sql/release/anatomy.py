@@ -51,9 +51,10 @@ class AnatomyTables:
         of_counts = queries.text(
             "anatomy/sensitive", dialect, columns=self.sensitive, sensitive=counts, grouped=self.grouped
         )
+        about_counts = {"is": "the sensitive values of an anatomy"}
         return [
-            _piece("rows", of_rows, "", {**about, "half": "rows"}),
-            _piece(_SENSITIVE, of_counts, _SENSITIVE, {"is": "the sensitive values of an anatomy"}),
+            Piece("rows", queries.sentence("anatomy/rows"), of_rows, about={**about, "half": "rows"}),
+            Piece(_SENSITIVE, queries.sentence("anatomy/sensitive"), of_counts, _SENSITIVE, about=about_counts),
         ]
 
     def verify(self, engine: Engine, staged: Staged) -> None:
@@ -71,10 +72,6 @@ class AnatomyTables:
                 f"the two tables of the written anatomy disagree on {len(offenders):,} groups; nothing was released; "
                 "run again and report this if it persists"
             )
-
-
-def _piece(name: str, query: str, stem: str, about: Mapping[str, Any]) -> Piece:
-    return Piece(name, queries.sentence(f"anatomy/{name}"), query, stem, about=about)
 
 
 def check(engine: Engine, table: Table, spec: Spec) -> None:
@@ -107,8 +104,10 @@ def file_problem(path: Path) -> str | None:
     The files are replaced one after the other, so a killed process can leave files of an old and a new release.
     """
     checksums = checksums_file(path)
-    if not checksums.is_file() or (path.is_file() and not _has_groups(path)):
+    if not checksums.is_file():
         return None
+    if path.is_file() and embedded().read_file(str(path)).column("group_id") is None:
+        return None  # another release with the same name
     try:
         digests = json.loads(checksums.read_bytes())[CHECKSUMS]
         files = {path.with_name(name): digest for name, digest in digests.items()}
@@ -119,11 +118,6 @@ def file_problem(path: Path) -> str | None:
         return None
     problems = " and ".join(f"{file} {'has changed' if file.is_file() else 'is missing'}" for file in wrong)
     return f"{problems}: the files do not match {checksums}; write the anatomy again with `overwrite=True`"
-
-
-def _has_groups(path: Path) -> bool:
-    """Whether a file can be part of an anatomy, unlike another release with the same name."""
-    return embedded().read_file(str(path)).column("group_id") is not None
 
 
 def release(recoding: Recoding, target: Target, staging: Staging) -> Published[Summary]:

@@ -29,22 +29,18 @@ def check(engine: Engine, table: Table, target: Target | None, model: PrivacyMod
                 f"before them in a {written_as} file, so that a privacy model that knows the values would not find "
                 "them there; use `formulas='keep'`, or release Parquet or a table"
             )
-        if parted or joined:
-            raise SpecError(
-                f"column {name!r} has values that {_how(parted, joined, written_as)}, so that a privacy model that "
-                "compares its classes with the whole table would compare other values; release a table, or read a view "
-                f"that {_view(parted)}"
-            )
-
-
-def _how(parted: int, joined: int, written_as: str) -> str:
-    if parted:
-        return f"are equal in the source and differ in a {written_as} file ({parted:,})"
-    return f"differ in the source and are equal in a {written_as} file ({joined:,})"
-
-
-def _view(parted: int) -> str:
-    return "writes equal values in one way, by LOWER or ROUND, say" if parted else "casts the column to text"
+        if parted:
+            how = f"are equal in the source and differ in a {written_as} file ({parted:,})"
+            view = "writes equal values in one way, by LOWER or ROUND, say"
+        elif joined:
+            how = f"differ in the source and are equal in a {written_as} file ({joined:,})"
+            view = "casts the column to text"
+        else:
+            continue
+        raise SpecError(
+            f"column {name!r} has values that {how}, so that a privacy model that compares its classes with the whole "
+            f"table would compare other values; release a table, or read a view that {view}"
+        )
 
 
 def _mixed(engine: Engine, table: Table, name: str, written_as: str, escaped: bool) -> tuple[int, int, int]:

@@ -220,8 +220,9 @@ def _publish_files(
         checked = verify(reader, read_back(reader, files, formats))
         released = [piece for piece in pieces if piece.released]
         if len(released) > 1:
+            digests = {companion_file(path, piece.stem).name: sha256(files[piece.name]) for piece in released}
             named = stack.enter_context(staging.file(checksums_file(path), target.overwrite))
-            named.write_text(_checksums(path, released, files), encoding="utf-8")
+            named.write_text(json.dumps({CHECKSUMS: digests}, indent=2) + "\n", encoding="utf-8")
     staging.defer(partial(_forget_private, path, [piece.stem for piece in pieces if not piece.released]), lambda: None)
     seconds = written - started, time.monotonic() - written
     return Published(RELEASE, checked, tuple(statements), *seconds, path)
@@ -280,9 +281,3 @@ def as_in_a_file(source: Engine, query: str, written_as: str, escaped: bool) -> 
         file = Path(folder) / "rows"
         write_file(source, Piece("rows", "Write rows to read them back.", query), file, written_as, escaped)
         yield reader, reader.read_written(file, written_as)
-
-
-def _checksums(path: Path, pieces: Sequence[Piece], files: Mapping[str, Path]) -> str:
-    """The names and SHA-256 digests of all files."""
-    digests = {companion_file(path, piece.stem).name: sha256(files[piece.name]) for piece in pieces}
-    return json.dumps({CHECKSUMS: digests}, indent=2) + "\n"

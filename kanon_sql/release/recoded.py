@@ -104,7 +104,9 @@ def target_sql(
         query = f"\n{printed.query}\n"
         written_as = file_format(target.file)
         if target.formulas == "escape" and written_as in queries.SEPARATORS:
-            texts = [name for name in recoding.columns if _shows_text(recoding, name)]
+            # Labels, or text of the source.
+            others = [c.name for c in recoding.table.columns if c.kind != "text"]
+            texts = [n for n in recoding.columns if n in recoding.quasi_identifiers or n not in others]
             query = queries.without_formulas(query, recoding.columns, texts, engine.dialect)
         copy_statement = queries.copy_to(query, target.file, written_as, engine.dialect)
     return printed.script(copy_statement)
@@ -138,12 +140,6 @@ def _refuse_source(replaced: Sequence[Relation], source: Relation) -> None:
 
 def _place(recoding: Recoding, name: str, here: bool) -> Relation:
     return recoding.engine.place(name) if here else Relation(*name_readings(name)[-1])
-
-
-def _shows_text(recoding: Recoding, name: str) -> bool:
-    """Whether a column of a release can contain text: labels, or text of the source."""
-    column = recoding.table.column(name)
-    return column is None or name in recoding.quasi_identifiers or column.kind == "text"
 
 
 def promise(spec: Spec, model: PrivacyModels, quasi_identifiers: Sequence[str]) -> dict[str, Any]:

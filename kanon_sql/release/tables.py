@@ -154,17 +154,14 @@ def make_room(placement: Placement, pieces: Sequence[Piece]) -> None:
     by_place = {piece.at(placement.target): piece for piece in pieces}
     for relation, form in placement.old.items():
         piece = by_place.get(relation)
-        if piece and form == piece.form == "table" and _fits(engine, relation, piece):
+        # A table with a key of ours is always created anew.
+        stays = piece and form == piece.form == "table" and piece.key is None
+        if piece and stays and engine.result_types(piece.query) == _types(engine, relation):
             placement.standing.add(relation)
             continue
         if piece and relation == placement.target:
             placement.attached[relation] = _restorable(engine, relation, form, piece)
         drop(engine, {relation: form})
-
-
-def _fits(engine: TransactionalEngine, relation: Relation, piece: Piece) -> bool:
-    """Whether the rows of a piece have the columns of a table; a table with a key of ours is always created anew."""
-    return piece.key is None and engine.result_types(piece.query) == _types(engine, relation)
 
 
 def _types(engine: TransactionalEngine, relation: Relation) -> list[tuple[str, str]]:
@@ -284,7 +281,11 @@ def put_in_place(placement: Placement, pieces: Sequence[Piece]) -> None:
     staged = {piece.at(placement.place): piece.form for piece in placement.created}
     copied = staged if not engine.can_rename else {at: form for at, form in staged.items() if form == "view"}
     try:
-        for do, back in (*_set_aside(placement, replaced), *_put(placement, pieces)):
+        out_of_the_way = (
+            _renaming(engine, old, aside, form)
+            for (old, form), aside in zip(placement.old.items(), replaced, strict=True)
+        )
+        for do, back in (*out_of_the_way, *_put(placement, pieces)):
             do()
             undo.append(back)
     except BaseException:
@@ -339,12 +340,6 @@ def bring_back(engine: Engine, target: Relation) -> None:
     if len(own) == 1 and own[0][1] == "table" and engine.existing(target) is None:
         rename, _ = _renaming(engine, own[0][0], target, "table")
         rename()
-
-
-def _set_aside(placement: Placement, replaced: Mapping[Relation, str]) -> Iterator[tuple[_Step, _Step]]:
-    """Pairs of steps that move the replaced relations out of the way, and that undo it."""
-    for (old, form), aside in zip(placement.old.items(), replaced, strict=True):
-        yield _renaming(placement.engine, old, aside, form)
 
 
 def _put(placement: Placement, pieces: Sequence[Piece]) -> Iterator[tuple[_Step, _Step]]:

@@ -40,15 +40,12 @@ def certified(space: Space) -> Search:
     The implicit hitting set idea is that of E. Moreno-Centeno and R. Karp (Operations Research 61(2), 2013); the
     reduction to small causes is U. Junker's QuickXplain (AAAI 2004), with galloping prefixes.
     """
-    if _is_hard(space):
+    # Suppressed rows count, and there are many nodes: the levels' costs bound the scores badly.
+    is_hard = space.group is not None and not space.listable and not space.metric.monotone(space.may_suppress)
+    if is_hard:
         yield from in_turns(space, _proving(space), by_groups(space))
     else:
         yield from _proving(space)
-
-
-def _is_hard(space: Space) -> bool:
-    """Whether the levels' costs bound the scores badly: suppressed rows count, and there are many nodes."""
-    return space.group is not None and not space.listable and not space.metric.monotone(space.may_suppress)
 
 
 def _proving(space: Space) -> Search:
@@ -103,7 +100,9 @@ def _cut(space: Space, node: Node, draw: Random) -> Growing:
     """A maximal node that is not anonymous, above one that is not: few attributes, as high as can be."""
     weight = [draw.uniform(0.5, 1.5) for _ in node]
     distinguishing = [j for j, high in enumerate(space.lattice.top) if node[j] < high]
-    distinguishing.sort(key=lambda j: (-weight[j] * _information(space, j, node[j]), j))
+    # How much an attribute can tell rows apart: the logarithm of its labels on a level.
+    information = [log(max(1, labels[level])) for labels, level in zip(space.costs.distinct, node, strict=True)]
+    distinguishing.sort(key=lambda j: (-weight[j] * information[j], j))
     needed: list[int] = []
     while distinguishing:
         count = yield from _prefix(space, node, needed, distinguishing)
@@ -137,11 +136,6 @@ def _only(space: Space, node: Node, attributes: Sequence[int]) -> Node:
     return tuple(
         level if j in kept else high for j, (level, high) in enumerate(zip(node, space.lattice.top, strict=True))
     )
-
-
-def _information(space: Space, j: int, level: int) -> float:
-    """How much an attribute can tell rows apart: the logarithm of its labels on a level."""
-    return log(max(1, space.costs.distinct[j][level]))
 
 
 def _by_price(space: Space, draw: Random, costliest_first: bool) -> list[int]:

@@ -115,16 +115,15 @@ class Descent:
         nodes: dict[Node, None] = {}
         for _ in range(count * _TRIES):
             node = draw()
-            if node is not None and self._promises(node):
+            if node is None:
+                continue
+            anonymous = self.space.tags.status(node)
+            # An anonymous node is worth it if it is cheaper than the best node descended to.
+            if anonymous is None or (anonymous and beats(self._cost(node), self._least)):
                 nodes[node] = None
                 if len(nodes) == count:
                     break
         return list(nodes)
-
-    def _promises(self, node: Node) -> bool:
-        """Whether a node is untested, or anonymous and cheaper than the best node descended to."""
-        anonymous = self.space.tags.status(node)
-        return anonymous is None or (anonymous and beats(self._cost(node), self._least))
 
     def rows_at_risk(self, node: Node) -> float:
         """How far a node is from being anonymous; infinite if it was not tested itself."""

@@ -351,7 +351,8 @@ class Driver:
 
     def _scored_at_once(self, all_of_them: bool) -> int:
         """Nodes per scoring statement: few at first, since the first scores can rule out others."""
-        if not self._scores_losses:
+        only_losses = self.metric.question == "losses" and not self.metric.needs_cells
+        if not only_losses or self.may_suppress == 0:
             return 1
         return min(self._at_once(self._pace_of_scores), BATCH if all_of_them else 1 + len(self._scores) // 4)
 
@@ -363,11 +364,6 @@ class Driver:
             for figures in self.judge.several_losses(nodes, self.costs):
                 self._note_score(figures, by_class_size)
         self._pace_of_scores = (self._seconds() - started) / len(nodes) if nodes else self._pace_of_scores
-
-    @property
-    def _scores_losses(self) -> bool:
-        """Whether the metric only needs a node's losses."""
-        return self.metric.question == "losses" and self.may_suppress > 0 and not self.metric.needs_cells
 
     def _cheapest_first(self, nodes: Iterable[Node]) -> list[Node]:
         return sorted(filter(self._is_anonymous, nodes), key=lambda node: (self._bound(node), node))
@@ -469,11 +465,6 @@ class Driver:
                 f"max_level, or {self._ask_less}"
             )
 
-    def _lower_bound(self, seconds: float = inf) -> float:
-        if self._proof:
-            return self._proof.lower_bound()
-        return max(self._solver().lower_bound(seconds), self._bound_of_groups())
-
     def _bound_of_groups(self) -> float:
         return self._groups.lower_bound() if self._groups else self._bound(self.lattice.bottom)
 
@@ -539,7 +530,10 @@ class Driver:
     def _bound_for_show(self, seconds: float) -> float:
         """The lower bound, updated from time to time: on a large lattice it costs more than a test."""
         if self._until == inf and seconds > self._proven[0]:
-            bound = self._lower_bound(_BOUND_SECONDS)
+            if self._proof:
+                bound = self._proof.lower_bound()
+            else:
+                bound = max(self._solver().lower_bound(_BOUND_SECONDS), self._bound_of_groups())
             took = self._seconds() - seconds
             self._proven = (seconds + max(_BOUND_EVERY, took / _BOUND_SHARE), bound)
         return self._proven[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,13 +63,9 @@ def level_sizes(lattice: Lattice) -> list[int]:
     """
     sizes = [1]
     for low, high in zip(lattice.bottom, lattice.top, strict=True):
-        sizes = _longer(sizes, high - low)
+        height = high - low  # of one more attribute
+        sizes = [sum(sizes[max(0, total - height) : total + 1]) for total in range(len(sizes) + height)]
     return sizes
-
-
-def _longer(sizes: Sequence[int], height: int) -> list[int]:
-    """The sizes with one more attribute of this height."""
-    return [sum(sizes[max(0, total - height) : total + 1]) for total in range(len(sizes) + height)]
 
 
 def _per_level(tags: DenseTags, status: int) -> list[int]:
