@@ -20,9 +20,9 @@ class CodeArrays:
     def __init__(self, rows: Integers, codes: Mapping[str, Integers]) -> None:
         total = int(rows.sum())
         self._rows: Integers | None = rows if total > 2 * len(rows) else None
-        each = {name: code if self._rows is not None else code.repeat(rows) for name, code in codes.items()}
-        self._codes = {name: code.astype(np.min_scalar_type(code.max())) for name, code in each.items()}
-        self._sizes = {name: int(code.max()) + 1 for name, code in each.items()}
+        by_row = {name: code if self._rows is not None else code.repeat(rows) for name, code in codes.items()}
+        self._codes = {name: code.astype(np.min_scalar_type(code.max())) for name, code in by_row.items()}
+        self._sizes = {name: int(code.max()) + 1 for name, code in by_row.items()}
 
     def classes(self, names: Sequence[str]) -> Integers:
         """The numbers of rows in the classes of equal codes."""

@@ -24,10 +24,9 @@ from kanon_sql.errors import InfeasibleError
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.queries import Hole, Relation
 from kanon_sql.recode import show
-from kanon_sql.recode.cell import Region
 from kanon_sql.recode.joining import join_unsafe
 from kanon_sql.recode.regions import Placing, Ranges, Regions, labels_of, placed
-from kanon_sql.recode.task import Local, Task
+from kanon_sql.recode.task import Local, Region, Task
 from kanon_sql.recode.value_tests import assigned_tuples, is_safe_as_a_whole, members, whole_tuples
 from kanon_sql.spec.suppression_limit import may_suppress
 

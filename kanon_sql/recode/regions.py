@@ -22,10 +22,9 @@ from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.generalization.hierarchy import STAR
 from kanon_sql.generalization.values import key, label_of, read
 from kanon_sql.queries import Relation
-from kanon_sql.recode.cell import ClassCell, Region
 from kanon_sql.recode.order import Order, is_placed, number_key
 from kanon_sql.recode.show import form_of, shown_names
-from kanon_sql.recode.task import Local
+from kanon_sql.recode.task import ClassCell, Local, Region
 from kanon_sql.spec import Limits
 
 _TYPES = {

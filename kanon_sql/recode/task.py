@@ -19,7 +19,6 @@ from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.loss import Costs
 from kanon_sql.privacy import PrivacyModels
 from kanon_sql.queries import Relation
-from kanon_sql.recode.cell import Region
 from kanon_sql.spec import Spec
 
 _LOOKS = 0.02  # seconds between checks of the clock while a statement runs
@@ -199,6 +198,26 @@ class Task:
             over.set()
             watcher.join()
             self._clocks.pop()
+
+
+@dataclass(frozen=True)
+class ClassCell:
+    """What a class shows of a column, and the first and the last of its values, all as text.
+
+    `label`, or with `label_high` two bounds. `level`: of the hierarchy, whose node the label is. `everything`: it
+    covers all values, in a hierarchy or not.
+    """
+
+    level: int
+    everything: bool
+    label: str | None
+    label_high: str | None = None
+    low: str | None = None
+    high: str | None = None
+
+
+Region = tuple[ClassCell, ...]
+"""The cells of a class, which a release of other rows can show, too."""
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ def _restorable(engine: TransactionalEngine, relation: Relation, form: str, piec
     """The objects attached to a relation, all of which can be created again; otherwise TargetError."""
     same_form = form == _FORMS.get(piece.form, piece.form)
     attached = engine.attached(relation)
-    lost = [each for each in attached if not each.statement or (each.needs_table and not same_form)]
+    lost = [dependent for dependent in attached if not dependent.statement or (dependent.needs_table and not same_form)]
     if lost:
         raise _in_the_way(relation, _why_dropped(engine, relation, form, piece), lost)
     return attached
@@ -181,17 +181,17 @@ def _restorable(engine: TransactionalEngine, relation: Relation, form: str, piec
 def _restore(engine: Engine, relation: Relation, attached: Sequence[Attached]) -> None:
     """Create again what was attached to a replaced relation; TargetError if a column does not exist any more."""
     columns = {column.name for column in engine.table(relation).columns} if attached else set()
-    lost = [each for each in attached if not columns.issuperset(each.columns)]
+    lost = [dependent for dependent in attached if not columns.issuperset(dependent.columns)]
     if lost:
         missing = next(name for name in lost[0].columns if name not in columns)
         raise _in_the_way(relation, f"it does not have the column {missing} any more", lost)
-    for each in attached:
-        engine.run(each.statement)
+    for dependent in attached:
+        engine.run(dependent.statement)
 
 
 def _in_the_way(relation: Relation, why: str, lost: Sequence[Attached]) -> TargetError:
     return TargetError(
-        f"{relation.name} cannot be replaced: {why}, and {_depend([each.name for each in lost])} on it; drop what "
+        f"{relation.name} cannot be replaced: {why}, and {_depend([dependent.name for dependent in lost])} on it; drop what "
         "depends on it, and create it again after the release, or name another target"
     )
 
