@@ -190,9 +190,10 @@ def _restore(engine: Engine, relation: Relation, attached: Sequence[Attached]) -
 
 
 def _in_the_way(relation: Relation, why: str, lost: Sequence[Attached]) -> TargetError:
+    depend = _depend([dependent.name for dependent in lost])
     return TargetError(
-        f"{relation.name} cannot be replaced: {why}, and {_depend([dependent.name for dependent in lost])} on it; drop what "
-        "depends on it, and create it again after the release, or name another target"
+        f"{relation.name} cannot be replaced: {why}, and {depend} on it; drop what depends on it, and create it again "
+        "after the release, or name another target"
     )
 
 
