@@ -18,11 +18,12 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import InfeasibleError, SpecError, VerificationError
+from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.privacy import Finding, PrivacyModel
 from kanon_sql.queries import Perturbed, Relation
 from kanon_sql.release import chance
 from kanon_sql.release.findings import Redrawn
+from kanon_sql.release.perturb import check_rows
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec
 
@@ -66,7 +67,7 @@ def mask(recoding: Recoding) -> tuple[str, tuple[Redrawn, ...]]:
         rows, [Perturbed(c.name, plain[c.name], c.type, values.get(c.name)) for c in source], dialect
     )
     masked_rows = tables.create_as("masked", masked)
-    _check_rows(tables, unmasked, masked_rows)
+    check_rows(tables, unmasked, masked_rows, "redrawing values")
     tables.drop(unmasked, rows, *values.values())
     shuffle = recoding.spec.seed if recoding.spec.shuffle else None
     sortable = {column.name: column.kind != "other" for column in source}
@@ -180,11 +181,3 @@ def _found(tables: Scratch, release: Relation, quasi_identifiers: Sequence[str],
     unsafe = (0, 0) if _hidden(redraw.classes, counts.lacking, redraw.model) else (counts.lacking, counts.rows_lacking)
     name = f"redrawn of {redraw.model.name.partition(' of ')[2]}"
     return Finding(name, redraw.model.parameters["alpha"], share, *unsafe)
-
-
-def _check_rows(tables: Scratch, before: Relation, after: Relation) -> None:
-    rows, masked = tables.count(before), tables.count(after)
-    if rows != masked:
-        raise VerificationError(
-            f"redrawing values turned {rows:,} rows into {masked:,}; nothing was released; report this"
-        )

@@ -110,7 +110,7 @@ def _perturb(tables: Scratch, table: Table, spec: Spec) -> Relation:
     }
     columns = [Perturbed(c.name, plain[c.name], c.type, values.get(c.name)) for c in kept]
     perturbed = tables.create_as("source", queries.perturbed_rows(rows, columns, dialect))
-    _check_rows(tables, rows, perturbed, "the table")
+    check_rows(tables, rows, perturbed, "perturbing the table")
     tables.drop(rows, *values.values())
     return perturbed
 
@@ -260,7 +260,7 @@ def _values(
     else:
         assert perturbation.pram
         values = _redraw(tables, stem, perturbation.pram)
-    _check_rows(tables, draws, values, repr(column.name))
+    check_rows(tables, draws, values, f"perturbing {column.name!r}")
     tables.drop(key, draws, "matrix")
     return values
 
@@ -336,12 +336,11 @@ def _described(perturbation: Perturbation) -> dict[str, Any]:
     return {operator: {name: float(v) if isinstance(v, Decimal) else v for name, v in parameters.items()}}
 
 
-def _check_rows(tables: Scratch, before: Relation, after: Relation, what: str) -> None:
-    rows, perturbed = tables.count(before), tables.count(after)
-    if rows != perturbed:
-        raise VerificationError(
-            f"perturbing {what} turned {rows:,} rows into {perturbed:,}; nothing was released; report this"
-        )
+def check_rows(tables: Scratch, before: Relation, after: Relation, doing: str) -> None:
+    """VerificationError if a step has changed the number of rows; `doing`: what it does."""
+    rows, left = tables.count(before), tables.count(after)
+    if rows != left:
+        raise VerificationError(f"{doing} turned {rows:,} rows into {left:,}; nothing was released; report this")
 
 
 def _listed(words: Iterable[str]) -> str:
