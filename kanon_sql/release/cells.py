@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
-from kanon_sql import queries
 from kanon_sql.engine import Column
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
@@ -67,8 +66,3 @@ def null_of(hierarchy: Hierarchy, level: int) -> tuple[int, str | None] | None:
         return None
     index = hierarchy.values.index(None)
     return hierarchy.codes(level)[index], hierarchy.labels(level)[index]
-
-
-def typed(rows: Sequence[tuple[object, ...]], columns: Sequence[Column]) -> list[tuple[object, ...]]:
-    """Rows of values in the types that they need when they are written out."""
-    return [tuple(queries.of_type(v, c.type) for v, c in zip(row, columns, strict=True)) for row in rows]

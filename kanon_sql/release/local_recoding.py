@@ -23,7 +23,7 @@ from kanon_sql.recode import wildcard
 from kanon_sql.recode.order import NODES, Order
 from kanon_sql.recode.show import LocalFigures
 from kanon_sql.recode.task import Local
-from kanon_sql.release.cells import Mapped, class_column, kept_column, no_mapping, typed
+from kanon_sql.release.cells import Mapped, class_column, kept_column, no_mapping
 from kanon_sql.release.pieces import companion
 from kanon_sql.release.recoding import STEMS, Recoding
 
@@ -175,8 +175,8 @@ class LocalRecoding(Recoding):
         """The assignment or the classes, written out."""
         engine = self.judge.frequency_set.engine
         query, columns = self._copied(relation, engine)
-        rows = typed(engine.rows(query), columns)
         types = [column.type for column in columns]
+        rows = [tuple(map(queries.of_type, row, types)) for row in engine.rows(query)]
         return queries.written_table(name.name, [c.name for c in columns], types, rows, engine.dialect)
 
     def _written_codes(self, attribute: Attribute, name: Relation) -> WrittenTable:

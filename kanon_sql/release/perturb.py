@@ -14,7 +14,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -67,7 +67,7 @@ def check(engine: Engine, table: Table, spec: Spec) -> None:
         column = table.column(name)
         if column is None:
             raise SpecError(
-                f"there is no column {name!r} to perturb; there are {_listed(c.name for c in table.columns)}"
+                f"there is no column {name!r} to perturb; there are {', '.join(c.name for c in table.columns)}"
             )
         _check_kind(column, perturbation)
         if perturbation.noise:
@@ -128,7 +128,7 @@ def warnings(spec: Spec) -> list[str]:
     if not spec.perturb:
         return []
     notes = [
-        f"perturbed: {_listed(map(repr, spec.perturb))}; the privacy of the classes does not depend on it, "
+        f"perturbed: {', '.join(map(repr, spec.perturb))}; the privacy of the classes does not depend on it, "
         "and single values in these columns are not those of the source"
     ]
     if spec.secret is None:
@@ -153,7 +153,7 @@ def _check_kind(column: Column, perturbation: Perturbation) -> None:
         operator, title = "keep", "PRAM"
     allowed = _KINDS[operator]
     if column.kind not in allowed:
-        raise SpecError(f"{column.name!r} is a {column.type}, and {title} takes {_listed(allowed)}; leave it out")
+        raise SpecError(f"{column.name!r} is a {column.type}, and {title} takes {', '.join(allowed)}; leave it out")
     if (
         perturbation.noise
         and column.kind not in _NUMBERS
@@ -341,7 +341,3 @@ def check_rows(tables: Scratch, before: Relation, after: Relation, doing: str) -
     rows, left = tables.count(before), tables.count(after)
     if rows != left:
         raise VerificationError(f"{doing} turned {rows:,} rows into {left:,}; nothing was released; report this")
-
-
-def _listed(words: Iterable[str]) -> str:
-    return ", ".join(words)
