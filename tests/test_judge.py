@@ -149,10 +149,10 @@ def test_a_batch_is_one_query_with_answers_in_the_requested_order(engine: Engine
     judge = Judge(counted(engine, problem), all_of(k_anonymity(3)))
     nodes = [*reversed(problem.nodes), *problem.nodes, *problem.nodes]  # over ten: as text, 10 is below 2
     assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
-    assert (judge.queries, judge.nodes_tested) == (1, 12)
+    assert judge.queries == 1
     judge.losses((0, 0), judge.costs())
     judge.classes((0, 0))
-    assert (judge.queries, judge.nodes_tested) == (4, 12)
+    assert judge.queries == 4
     assert engine.rows(judge.node_test_sql((0, 0))) == [(0, problem.rows_at_risk((0, 0)))]
 
 

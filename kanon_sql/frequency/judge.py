@@ -28,7 +28,7 @@ _TEXTS = 256  # cached query texts, of a few thousand characters each
 
 
 class Judge:
-    """Queries the database about nodes; `queries` and `nodes_tested` count the queries and the tested nodes.
+    """Queries the database about nodes; `queries` counts the queries.
 
     The tree of a query is filled and printed once; per node only the list of columns changes.
     """
@@ -42,7 +42,6 @@ class Judge:
         model = model.with_references(references)
         self.model = model if frequency_set.population is None else model.with_population(frequency_set.population_unit)
         self.queries = 0
-        self.nodes_tested = 0
         # The relations on which nodes are tested. Created for the first test: a local recoding may need none.
         self._packed = cache(lambda: packed(frequency_set))
         self._rollups = cache(lambda: Rollups(self._packed()))
@@ -129,7 +128,6 @@ class Judge:
 
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that every node would suppress, in one round trip."""
-        self.nodes_tested += len(nodes)
         if self._undecided and not self.model.every_class:
             return [at_risk for at_risk, _ in self._decide(nodes)]
         counted: dict[int, int] = dict(self._query("node_tests/node_test", self._test_texts(nodes)))
@@ -141,13 +139,11 @@ class Judge:
     def verdicts(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:
         """The rows that every node would suppress, and a lower bound for all nodes below it."""
         if self._undecided and self.model.weighs:
-            self.nodes_tested += len(nodes)
             return self._decide(nodes)
         verdicts = self._query("node_tests/node_verdict", self._fill(self._verdict(), nodes))
         if self._undecided or self.model.every_class:
             at_risk = self.rows_at_risk(nodes)
             return [(rows, unavoidable) for rows, (_, _, unavoidable) in zip(at_risk, verdicts, strict=True)]
-        self.nodes_tested += len(nodes)
         return [(rows, unavoidable) for _, rows, unavoidable in verdicts]
 
     def _decide(self, nodes: Sequence[Node]) -> list[tuple[int, int]]:

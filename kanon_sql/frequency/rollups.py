@@ -41,7 +41,6 @@ class Rollups:
         self._requests: Counter[Node] = Counter()
         self._rows: dict[Node, int] = {}  # of the existing roll-ups, the most recently used one last
         self._too_large: set[Node] = {(0,) * _WIDEST}
-        self.queries = 0
 
     def relations(self, nodes: Sequence[Node]) -> list[Relation]:
         """The relations on which to test nodes in one statement; all of them exist at the same time."""
@@ -79,7 +78,6 @@ class Rollups:
     def _create(self, levels: Node, below: Node | None) -> None:
         tables = self._frequency_set.tables
         rows = tables.count(tables.create_as(self._relation(levels), self._query(levels, below)))
-        self.queries += 2
         self._rows[levels] = rows
         if rows > _WORTH_KEEPING * self._rows_of(below):
             self._too_large.add(levels)

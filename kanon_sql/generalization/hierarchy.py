@@ -28,6 +28,7 @@ from kanon_sql.generalization.values import Label, Value, as_text, key, keys, la
 STAR = "*"
 
 _quoted: Callable[[Any], str] = json.encoder.encode_basestring_ascii  # as json.dumps writes a text
+Entry = tuple[Value, tuple[Label, ...], str]  # a leaf, its labels, and where it was written
 SHOWN = 5  # values in an error
 OR_TOP = ", or generalize them to `*` with `unmapped='top'`"
 
@@ -301,13 +302,7 @@ def convert(hierarchy: Hierarchy, kind: str, name: str) -> Hierarchy:
         except ValueError:
             continue
         entries.append((value, tuple(labels), f"written {printed(text)}"))
-    if all(value is None for value, *_ in entries):
-        first = next(printed(value) for value in hierarchy.values if value is not None)
-        raise HierarchyError(
-            f"{name}: none of its values ({first}, …) is of the column's type, {kind}; "
-            "name the hierarchy of this column"
-        )
-    return _merged(entries, name)
+    return _with_values(hierarchy, entries, name, f"is of the column's type, {kind}")
 
 
 def restricted(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], where: str) -> Hierarchy:
@@ -325,12 +320,17 @@ def restricted(hierarchy: Hierarchy, rows: Mapping[int, tuple[int, Value]], wher
         for row, (value, *labels) in enumerate(zip(hierarchy.values, *hierarchy.levels, strict=True))
         if row in rows
     ]
+    return _with_values(hierarchy, entries, where, "fits the column's type", hierarchy.starred)
+
+
+def _with_values(
+    hierarchy: Hierarchy, entries: Sequence[Entry], where: str, fits: str, starred: tuple[Value, ...] = ()
+) -> Hierarchy:
+    """The hierarchy of other values for some of its leaves; HierarchyError if only NULL is left: `fits` is false."""
     if all(value is None for value, *_ in entries):
         first = next(printed(value) for value in hierarchy.values if value is not None)
-        raise HierarchyError(
-            f"{where}: none of its values ({first}, …) fits the column's type; name the hierarchy of this column"
-        )
-    return _merged(entries, where, hierarchy.starred)
+        raise HierarchyError(f"{where}: none of its values ({first}, …) {fits}; name the hierarchy of this column")
+    return _merged(entries, where, starred)
 
 
 def cover(
@@ -494,7 +494,7 @@ def _is_function(below: Sequence[Value], above: Sequence[Value]) -> bool:
     return len(parents) == len(below) or all(map(eq, map(parents.__getitem__, below), above))
 
 
-def _entry(number: int, row: Sequence[str], expected: int, name: str) -> tuple[Value, tuple[Label, ...], str]:
+def _entry(number: int, row: Sequence[str], expected: int, name: str) -> Entry:
     if len(row) != expected:
         raise HierarchyError(
             f"{name}, line {number}: {len(row)} fields found, {expected} expected; "
@@ -509,10 +509,8 @@ def _entry(number: int, row: Sequence[str], expected: int, name: str) -> tuple[V
     return value, tuple(labels), f"line {number}"
 
 
-def _merged(
-    entries: Iterable[tuple[Value, tuple[Label, ...], str]], where: str, starred: tuple[Value, ...] = ()
-) -> Hierarchy:
-    leaves: dict[Value, tuple[Value, tuple[Label, ...], str]] = {}
+def _merged(entries: Iterable[Entry], where: str, starred: tuple[Value, ...] = ()) -> Hierarchy:
+    leaves: dict[Value, Entry] = {}
     for value, labels, origin in entries:
         _, first_labels, first = leaves.setdefault(key(value), (value, labels, origin))
         if first_labels != labels:
