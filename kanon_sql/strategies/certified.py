@@ -40,12 +40,15 @@ def certified(space: Space) -> Search:
     The implicit hitting set idea is that of E. Moreno-Centeno and R. Karp (Operations Research 61(2), 2013); the
     reduction to small causes is U. Junker's QuickXplain (AAAI 2004), with galloping prefixes.
     """
-    # Suppressed rows count, and there are many nodes: the levels' costs bound the scores badly.
-    is_hard = space.group is not None and not space.listable and not space.metric.monotone(space.may_suppress)
-    if is_hard:
+    if _is_hard(space):
         yield from in_turns(space, _proving(space), by_groups(space))
     else:
         yield from _proving(space)
+
+
+def _is_hard(space: Space) -> bool:
+    """Whether the levels' costs bound the scores badly: suppressed rows count, and there are many nodes."""
+    return space.group is not None and not space.listable and not space.metric.monotone(space.may_suppress)
 
 
 def _proving(space: Space) -> Search:
