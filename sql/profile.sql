@@ -12,21 +12,18 @@ SELECT
   MAX(classes.n) AS largest_class,
   COALESCE(SUM(classes.n) FILTER (WHERE classes.n < $small), 0) AS small_rows,
   COALESCE(SUM(classes.n * classes.n), 0) AS squares
-FROM (
-  SELECT cells.value, COUNT(*) AS n FROM (SELECT $column AS value FROM $source AS s) AS cells GROUP BY cells.value
-) AS classes;
+FROM $values AS classes;
 
 -- name: fractions
 -- Count the rows with a fractional number, to distinguish a measure from an integer in a float or decimal column.
 -- columns: fractions (rows)
 SELECT COUNT(*) AS fractions FROM (SELECT $column AS value FROM $source AS s) AS c WHERE c.value <> FLOOR(c.value);
 
--- name: codes
--- Number the values of one column, without NULL: a mapping table without a hierarchy.
--- columns: value, code_0 (1, 2, … in arbitrary order)
-SELECT v.value, CAST(ROW_NUMBER() OVER () AS INTEGER) AS code_0
-FROM (SELECT $column AS value FROM $tuples AS t GROUP BY $column) AS v
-WHERE NOT v.value IS NULL;
+-- name: values
+-- Count the rows with each value of one column, and number the values: a mapping table without a hierarchy.
+-- columns: value, n (rows), code_0 (1, 2, … in arbitrary order)
+SELECT v.value, v.n, CAST(ROW_NUMBER() OVER () AS INTEGER) AS code_0
+FROM (SELECT $column AS value, COUNT(*) AS n FROM $source AS s GROUP BY $column) AS v;
 
 -- name: value_pairs
 -- Count the rows with each pair of values of two quasi-identifiers.

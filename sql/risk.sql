@@ -21,29 +21,11 @@ FROM (
 ) AS pairs;
 
 -- name: values
--- Sample distinct values of one column as text, by the order of their digests, with their row counts; NULL is left out.
+-- Sample counted values of one column as text, by the order of their digests; NULL is left out.
 -- columns: value, n (rows)
-SELECT counted.value, counted.n
-FROM (
-  SELECT cells.value, COUNT(*) AS n, MD5(cells.value) AS digest
-  FROM (SELECT CAST($column AS TEXT) AS value FROM $source AS s) AS cells
-  WHERE NOT cells.value IS NULL
-  GROUP BY cells.value
-) AS counted
-ORDER BY counted.digest
-LIMIT $most;
-
--- name: values_by_digest
--- Sample distinct values like `values`, but only those whose digest is below a limit: of a column with hardly any equal values, few need to be grouped.
--- columns: value, n (rows)
-SELECT counted.value, counted.n
-FROM (
-  SELECT cells.value, COUNT(*) AS n, MD5(cells.value) AS digest
-  FROM (SELECT CAST($column AS TEXT) AS value FROM $source AS s) AS cells
-  WHERE MD5(cells.value) < $below
-  GROUP BY cells.value
-) AS counted
-ORDER BY counted.digest
+SELECT texts.value, texts.n
+FROM (SELECT CAST(v.value AS TEXT) AS value, v.n FROM $values AS v WHERE NOT v.value IS NULL) AS texts
+ORDER BY MD5(texts.value)
 LIMIT $most;
 
 -- name: constant_columns

@@ -15,9 +15,8 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.risk.check_digits import is_national_number, luhn
 from kanon_sql.risk.formats import FORMATS
-from kanon_sql.risk.identifiers import KINDS, Contents, Zips, contents, named_kind
+from kanon_sql.risk.identifiers import KINDS, Contents, Zips, examine_columns, named_kind
 from kanon_sql.risk.norms import Norm, norms
-from kanon_sql.risk.single_columns import count_columns
 from support.data import DATA, needs
 from support.database import create_table
 
@@ -28,9 +27,8 @@ def look(engine: Engine, columns: dict[str, tuple[str, Sequence[Any]]]) -> Conte
     types = {name: kind for name, (kind, _) in columns.items()}
     rows = list(zip(*(values for _, values in columns.values()), strict=True))
     table = create_table(engine, "t", types, rows)
-    counted = count_columns(engine, table, table.relation, len(rows), lambda *_: None)
     with Scratch(engine, "test") as tables:
-        return contents(tables, table.relation, counted)
+        return examine_columns(tables, table, table.relation, len(rows))[1]
 
 
 def identified(seen: Contents) -> dict[str, tuple[str, str, int]]:
@@ -181,8 +179,7 @@ def test_real_tables_raise_no_false_alarm(name: str, letters: str) -> None:
     table = engine.read_file(str(DATA / name))
     with Scratch(engine, "test") as tables:
         rows = tables.count(table.relation)
-        counted = count_columns(engine, table, table.relation, rows, lambda *_: None)
-        seen = contents(tables, table.relation, counted)
+        _, seen = examine_columns(tables, table, table.relation, rows)
     # Donors have ZIP codes of five digits, which are areas smaller than a state.
     assert "".join(identifier.letter for identifier in seen.identifiers) == letters
 

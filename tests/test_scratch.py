@@ -186,8 +186,7 @@ def test_a_query_s_text_is_filled_once(engine: Engine, monkeypatch: pytest.Monke
 
 def test_texts_of_equal_holes_of_other_types_differ(engine: Engine) -> None:
     with Scratch(engine, "example") as tables:
-        holes: dict[str, queries.Hole] = {"column": ["letter"], "source": tables["letters"]}
-        texts = [tables.text("risk/values", **holes, most=most) for most in (1, 1.0, True)]
+        texts = [tables.text("risk/values", values=tables["letters"], most=most) for most in (1, 1.0, True)]
     assert len(set(texts)) == 3
 
 

@@ -26,12 +26,12 @@ from kanon_sql.release.kinds import Cells
 from kanon_sql.risk import attribution
 from kanon_sql.risk.attribution import Sensitive
 from kanon_sql.risk.classes import Classes, classes_of
-from kanon_sql.risk.identifiers import Contents, contents
+from kanon_sql.risk.identifiers import Contents, examine_columns
 from kanon_sql.risk.known_rows import SeveralRows
 from kanon_sql.risk.norms import HARBOR, by_default, norms
 from kanon_sql.risk.separation import Separations, separations
 from kanon_sql.risk.sets import code
-from kanon_sql.risk.single_columns import count_columns, to_count
+from kanon_sql.risk.single_columns import to_count
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import Spec
 
@@ -239,14 +239,12 @@ class RiskMeasurement:
 
         `further`: the columns of the cells besides the quasi-identifiers.
         """
-        engine, relation = source.engine, source.table.relation
+        relation = source.table.relation
         self.observer.stage(f"Counting the columns of {role}")
-        counted = count_columns(engine, source.table, relation, rows, lambda *_: None)
-        self.observer.stage(f"Looking for identifiers in {role}")
-        found = contents(tables, relation, counted)
+        counted, found = examine_columns(tables, source.table, relation, rows)
         self.observer.stage(f"Counting the sets of columns of {role}")
         quasi_identifiers = [column for column in counted if column.name in names]
-        cells = code(tables, relation, quasi_identifiers, rows, here, further)
+        cells = code(tables, relation, quasi_identifiers, rows, here, counted, further)
         sets = separations(cells, quasi_identifiers, rows, self.largest_set, _SET_SECONDS)
         if not sets.complete:
             self.notes.append(f"time was up before all small sets of columns of {role} were counted")

@@ -7,6 +7,7 @@ from kanon_sql.queries.coding import (
     Coded,
     CodedColumn,
     coded_cells,
+    coded_tuples,
     frequency_set,
     packed,
     raw_column,

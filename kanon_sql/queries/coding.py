@@ -81,8 +81,25 @@ def raw_column(name: str) -> str:
 
 def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, sensitive: Sequence[str] = ()) -> str:
     """The query that codes the distinct tuples: one integer column per attribute and level, and n."""
+    return _coded(t.table(tuples, "t"), attributes, dialect, sensitive)
+
+
+def coded_tuples(
+    relation: Relation, columns: Mapping[str, str], attributes: Sequence[CodedColumn], dialect: str
+) -> str:
+    """The query that counts the distinct tuples of a relation as codes: one integer column per attribute, and n.
+
+    `columns`: of the relation, by the stems of the attributes.
+    """
+    tuples = t.tree("kinds/cells", columns=columns, relation=relation)
+    assert isinstance(tuples, exp.Select)
+    return _coded(tuples.subquery("t"), attributes, dialect)
+
+
+def _coded(tuples: exp.Expr, attributes: Sequence[Coded], dialect: str, kept: Sequence[str] = ()) -> str:
+    """The query of the codes, losses and `kept` columns of tuples with the alias t."""
     n = exp.column("n", table="t")
-    columns: list[exp.Expr] = [t.column(name, "t") for name in sensitive]
+    columns: list[exp.Expr] = [t.column(name, "t") for name in kept]
     for index, attribute in enumerate(attributes):
         alias, raw = f"m{index}", t.column(attribute.stem, "t")
         for level in range(attribute.height + 1):
@@ -91,7 +108,7 @@ def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, s
         for level in attribute.loss_levels:
             loss = n * mapped(attribute, raw, alias, f"loss_{level}")
             columns.append(exp.alias_(loss, attribute.loss_column(level), quoted=True))
-    query = exp.select(*columns, n).from_(t.table(tuples, "t"), copy=False)
+    query = exp.select(*columns, n).from_(tuples, copy=False)
     for index, attribute in enumerate(attributes):
         query = join_mapping(query, attribute, t.column(attribute.stem, "t"), f"m{index}")
     return t.printed(in_pieces(query, [f"m{index}" for index in range(len(attributes))]), dialect)

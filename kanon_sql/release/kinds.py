@@ -57,7 +57,7 @@ def cells_of(
         names = sorted(plain.values(), key=texts.__contains__)  # texts last, because they take longest to compare
         holes: dict[str, Any] = {"names": names, "columns": columns, "relation": relation}
         numbered = tables.create("tuples", "kinds/numbered_cells", **holes)
-        return _fetched(tables, numbered, [CLASS], columns, here)
+        return _fetched(tables, numbered, columns, here)
     counted = tables.create("cells", "kinds/cells", columns={**plain, **columns}, relation=relation)
     return Cells(tables, counted, list(plain), list(columns))
 
@@ -68,45 +68,57 @@ def coded(
     names: Mapping[str, str],
     columns: Mapping[str, str],
     here: Scratch,
-    rows: int | None = None,
+    rows: int,
+    values: Mapping[str, Relation],
 ) -> Cells:
     """The cells of a relation as integer codes; equal values have equal codes. NULL is 0, but no code of a person.
 
-    `names`, `columns`: of the relation, by our names for them. `rows`: of the relation, if counted; SourceError if it
-    has other ones now.
+    `names`, `columns`: of the relation, by our names for them. `rows`: of the relation; SourceError if it has other
+    ones now. `values`: the tables of `profile/values` that exist, by column.
     """
-    tuples = tables.create("tuples", "kinds/cells", columns={**names, **columns}, relation=relation)
-    return _fetched(tables, tuples, list(names), columns, here, rows)
+    every = {**names, **columns}
+    codes = {name: values.get(column) or _codes(tables, name, column, relation) for name, column in every.items()}
+    query = queries.coded_tuples(relation, every, _coded_columns(codes), tables.engine.dialect)
+    return _complete(here, here.receive("cells", tables.engine, query), list(names), columns, codes, rows)
 
 
-def _fetched(
-    tables: Scratch,
-    tuples: Relation,
+def _fetched(tables: Scratch, tuples: Relation, columns: Mapping[str, str], here: Scratch) -> Cells:
+    """Counted tuples of numbered classes and some columns, as codes in the engine of `here`."""
+    codes = {name: _codes(tables, name, name, tuples) for name in columns}
+    query = queries.frequency_set(tuples, _coded_columns(codes), tables.engine.dialect, [CLASS])
+    cells = here.receive("cells", tables.engine, query)
+    ((rows,),) = tables.rows("frequency_sets/total_rows", counted=tuples)
+    tables.drop(tuples)
+    return _complete(here, cells, [CLASS], columns, codes, rows)
+
+
+def _codes(tables: Scratch, name: str, column: str, relation: Relation) -> Relation:
+    return tables.create(f"map_{name}", "profile/values", column=[column], source=relation)
+
+
+def _coded_columns(codes: Mapping[str, Relation]) -> list[CodedColumn]:
+    return [CodedColumn(name, values, 0, (), {"code_0": None if name == UNIT else 0}) for name, values in codes.items()]
+
+
+def _complete(
+    here: Scratch,
+    cells: Relation,
     names: Sequence[str],
     columns: Mapping[str, str],
-    here: Scratch,
-    rows: int | None = None,
+    codes: Mapping[str, Relation],
+    rows: int,
 ) -> Cells:
-    """Counted tuples as codes, in the engine of `here`; see `coded`. The numbers of classes are codes already."""
-    every = [name for name in (*names, *columns) if name != CLASS]
-    codes = {name: tables.create(f"map_{name}", "profile/codes", column=[name], tuples=tuples) for name in every}
-    attributes = [CodedColumn(name, codes[name], 0, (), {"code_0": None if name == UNIT else 0}) for name in every]
-    numbers = [name for name in names if name == CLASS]
-    query = queries.frequency_set(tuples, attributes, tables.engine.dialect, numbers)
-    cells = here.receive("cells", tables.engine, query)
+    """Coded cells, if every row and every code is among them."""
     own = [name for name in (*names, *columns) if name != UNIT]
     ((number, counted, *with_code),) = here.rows("kinds/complete", coded=cells, columns=own)
-    if rows is None:
-        ((rows,),) = tables.rows("frequency_sets/total_rows", counted=tuples)
     if counted != rows or any(n != number for n in with_code):
         raise SourceError(
             f"the source has {rows:,} rows and its frequency set {counted:,}; it changed while it was read, run again"
         )
-    tables.drop(tuples)
     if not columns:
-        return Cells(here, cells, list(names), [], classes=cells)
-    classes = here.create("classes", "frequency_sets/counted_tuples", columns=list(names), rows=["n"], source=cells)
-    return Cells(here, cells, list(names), list(columns), codes, classes)
+        return Cells(here, cells, names, [], classes=cells)
+    classes = here.create("classes", "frequency_sets/counted_tuples", columns=names, rows=["n"], source=cells)
+    return Cells(here, cells, names, list(columns), codes, classes)
 
 
 class Kinds:

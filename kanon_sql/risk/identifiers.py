@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
+from kanon_sql.engine import Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, folded, name_phrases, name_words, words
-from kanon_sql.queries import Hole, Relation
+from kanon_sql.queries import Relation
 from kanon_sql.risk.formats import FORMATS, Format, is_year, leading_number, whole_number, zip_digits
 from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
-from kanon_sql.risk.single_columns import ColumnCounts
+from kanon_sql.risk.single_columns import ColumnCounts, OnProgress, count_column
 
 KINDS: Mapping[str, str] = {
     "names": "A",
@@ -41,8 +41,7 @@ KINDS: Mapping[str, str] = {
 }
 OLD = 90  # years, from which on Safe Harbor requires one group
 _MOST_VALUES = 5_000  # distinct values of a column that are examined
-_AMPLE = 2  # times as many values are expected below a limit of their digests
-_HARDLY_EQUAL = 0.5  # distinct values per row, above which they are not grouped before they are sampled
+_HARDLY_EQUAL = 0.5  # distinct values per row, above which the values of a column are not kept
 _FEWEST = 20  # rows below which distinct values mean nothing
 _MOSTLY = 0.5  # minimum share of the rows with a value, for a format that can also occur by chance
 _LEAST_VALUES = 3  # of such a format, or under a name; fewer values are codes of something else
@@ -121,39 +120,44 @@ class Contents:
     zips: tuple[Zips, ...] = ()
 
 
-def contents(tables: Scratch, source: Relation, counted: Sequence[ColumnCounts]) -> Contents:
-    """Examine all columns of a table with rows, by some of their values."""
+def examine_columns(
+    tables: Scratch, table: Table, source: Relation, rows: int, progress: OnProgress = lambda *_: None
+) -> tuple[list[ColumnCounts], Contents]:
+    """Count all columns of a table with rows, and examine some values of each; `source`: the table, or a copy of it.
+
+    The values of a column are kept in a table, unless hardly any rows have equal ones.
+    """
+    counted: list[ColumnCounts] = []
     identifiers: list[Identifier] = []
     ages: list[Ages] = []
     zips: list[Zips] = []
-    for column in counted:
-        examined = _ExaminedColumn(column, _values(tables, source, column))
+    for order, column in enumerate(table.columns):
+        progress("columns", order, len(table.columns))
+        counts = count_column(tables, column, order, source, rows)
+        examined = _ExaminedColumn(counts, _sampled(tables, counts))
         identifiers += examined.identifiers()
         ages += examined.ages()
         zips += examined.zips()
-    return Contents(tuple(identifiers), tuple(ages), tuple(zips))
+        if counts.values and counts.counts.distinct > _HARDLY_EQUAL * rows:
+            tables.drop(counts.values)
+            counts = replace(counts, values=None)
+        counted.append(counts)
+    progress("columns", len(table.columns), len(table.columns))
+    return counted, Contents(tuple(identifiers), tuple(ages), tuple(zips))
 
 
-def _values(tables: Scratch, source: Relation, counts: ColumnCounts) -> list[ValueCount]:
-    """Some distinct values of a column that can contain identifiers, ages or ZIP codes, with their rows."""
+def _sampled(tables: Scratch, counts: ColumnCounts) -> list[ValueCount]:
+    """Some distinct values of a column that can contain identifiers, ages or ZIP codes, with their rows.
+
+    They are those with the lowest digests.
+    """
     is_age = bool(name_phrases(counts.name) & _AGES)
     whole = counts.column.kind in ("decimal", "float") and (not counts.fractions or is_age)
-    if counts.counted is None or not (counts.column.kind in ("text", "integer") or whole):
+    if counts.values is None or not (counts.column.kind in ("text", "integer") or whole):
         return []
-    rows = _sampled_values(tables, source, counts)
     read = whole_number if whole else str.strip
-    return [(read(value), int(n)) for value, n in rows]
-
-
-def _sampled_values(tables: Scratch, source: Relation, counts: ColumnCounts) -> list[tuple[Any, ...]]:
-    """Some distinct values as text, with their rows: the values with the lowest digests."""
-    holes: dict[str, Hole] = {"column": [counts.name], "source": source, "most": _MOST_VALUES}
-    share = _AMPLE * _MOST_VALUES / counts.counts.distinct
-    if share < 1 and counts.counts.distinct > _HARDLY_EQUAL * counts.rows:
-        rows = tables.rows("risk/values_by_digest", below=f"{int(share * 16**8):08x}", **holes)
-        if len(rows) == _MOST_VALUES:
-            return rows
-    return tables.rows("risk/values", **holes)
+    sampled = tables.rows("risk/values", values=counts.values, most=_MOST_VALUES)
+    return [(read(value), int(n)) for value, n in sampled]
 
 
 class _ExaminedColumn:

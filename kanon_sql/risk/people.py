@@ -54,7 +54,7 @@ def unit_of(
     only if it is named as a date of birth; otherwise an order would identify its customer.
     """
     able = [column for column in counted if column.counted and column.name not in excluded and _able(column)]
-    traits = _traits(tables, source, counted, found)
+    traits = _traits(tables, counted, found)
     others = [
         column for column in counted if column.counted and column.counts.distinct > 1 and column.column.kind in _SORTED
     ]
@@ -78,20 +78,18 @@ def _able(column: ColumnCounts) -> bool:
     return FEWEST_PEOPLE * column.rows <= column.counts.distinct < column.rows and column.hint != QUASI_IDENTIFIER
 
 
-def _traits(
-    tables: Scratch, source: Relation, counted: Sequence[ColumnCounts], found: Sequence[Identifier]
-) -> set[str]:
+def _traits(tables: Scratch, counted: Sequence[ColumnCounts], found: Sequence[Identifier]) -> set[str]:
     """The columns with constant traits of people."""
     by_content = {finding.column for finding in found if finding.kind in _PERSONAL and finding.how == "format"}
     named = {column.name for column in counted if names_people(column.name) or name_phrases(column.name) & _BIRTH}
-    sexes = {column.name for column in counted if column.counted and _is_sex(tables, source, column)}
+    sexes = {column.name for column in counted if column.counted and _is_sex(tables, column)}
     return by_content | named | sexes
 
 
-def _is_sex(tables: Scratch, source: Relation, column: ColumnCounts) -> bool:
-    if column.column.kind != "text" or not 2 <= column.counts.distinct <= _MOST_SEXES:
+def _is_sex(tables: Scratch, column: ColumnCounts) -> bool:
+    if column.values is None or column.column.kind != "text" or not 2 <= column.counts.distinct <= _MOST_SEXES:
         return False
-    rows = tables.rows("risk/values", column=[column.name], source=source, most=_MOST_SEXES)
+    rows = tables.rows("risk/values", values=column.values, most=_MOST_SEXES)
     values = [folded(value).strip(" .").lower() for value, _ in rows]
     return sum(value in _SEXES for value in values) >= max(2, len(values) - 1)
 

@@ -18,8 +18,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.code_arrays import CodeArrays
 from kanon_sql.hints import QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.queries import Relation
-from kanon_sql.release.kinds import Cells
-from kanon_sql.release.kinds import coded as coded_cells
+from kanon_sql.release.kinds import Cells, coded
 from kanon_sql.risk.single_columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, noticeable
 
 MOST_COLUMNS = 12  # that are combined
@@ -55,13 +54,18 @@ def code(
     columns: Sequence[ColumnCounts],
     rows: int,
     there: Scratch,
+    counted: Sequence[ColumnCounts],
     further: Mapping[str, str] | None = None,
 ) -> Cells:
-    """Create the frequency set on which the sets are counted; `further`: further columns of its cells."""
+    """Create the frequency set on which the sets are counted.
+
+    `counted`: all columns of the source. `further`: further columns of the cells, by our names for them.
+    """
     names = {stem: name for name, stem in _stems(columns).items()}
     if not names:
         return Cells(there, there["cells"], [], [])  # there are no sets
-    return coded_cells(tables, source, names, further or {}, there, rows)
+    values = {column.name: column.values for column in counted if column.values}
+    return coded(tables, source, names, further or {}, there, rows, values)
 
 
 def _stems(columns: Sequence[ColumnCounts]) -> dict[str, str]:

@@ -34,11 +34,6 @@ class ProfileRow:
     squares: int
 
 
-def column_sql(engine: Engine, source: Relation, column: str) -> str:
-    """The query that counts one column, `sql/profile.sql`."""
-    return queries.text("profile/column", engine.dialect, column=[column], source=source, small=SMALL_CLASS)
-
-
 def to_count(tables: Scratch, table: Table) -> tuple[int, Relation]:
     """The rows of a table, and the relation to count them on: a copy of a view that is slow to read."""
     started = time.monotonic()
@@ -50,21 +45,14 @@ def to_count(tables: Scratch, table: Table) -> tuple[int, Relation]:
     return rows, tables.create("copy", "frequency_sets/copy", columns=countable, source=table.relation)
 
 
-def count_columns(
-    engine: Engine, table: Table, source: Relation, rows: int, progress: OnProgress
-) -> list[ColumnCounts]:
-    """The counts of every column of a table, in its order."""
-    counted_columns: list[ColumnCounts] = []
-    for order, column in enumerate(table.columns):
-        progress("columns", order, len(table.columns))
-        if column.kind == "other":
-            counted_columns.append(ColumnCounts(column, order, rows))
-            continue
-        (counted,) = engine.rows(column_sql(engine, source, column.name))
-        fractions = _has_fractions(engine, source, column)
-        counted_columns.append(ColumnCounts(column, order, rows, ProfileRow(*map(int, counted)), fractions))
-    progress("columns", len(counted_columns), len(counted_columns))
-    return counted_columns
+def count_column(tables: Scratch, column: Column, order: int, source: Relation, rows: int) -> ColumnCounts:
+    """The counts of one column of a table, and a table of its values."""
+    if column.kind == "other":
+        return ColumnCounts(column, order, rows)
+    values = tables.create(f"values_{order}", "profile/values", column=[column.name], source=source)
+    (counted,) = tables.rows("profile/column", values=values, small=SMALL_CLASS)
+    fractions = _has_fractions(tables.engine, source, column)
+    return ColumnCounts(column, order, rows, ProfileRow(*map(int, counted)), fractions, values=values)
 
 
 def _has_fractions(engine: Engine, source: Relation, column: Column) -> bool:
@@ -76,7 +64,10 @@ def _has_fractions(engine: Engine, source: Relation, column: Column) -> bool:
 
 @dataclass(frozen=True)
 class ColumnCounts:
-    """A column, its counts (unless its type cannot be grouped), and the role that follows from it alone."""
+    """A column, its counts (unless its type cannot be grouped), and the role that follows from it alone.
+
+    `values`: a table of its values with their rows, see `profile/values`, if it still exists.
+    """
 
     column: Column
     order: int
@@ -84,6 +75,7 @@ class ColumnCounts:
     counted: ProfileRow | None = None
     fractions: bool = False
     content: str = ""  # why its values make it an identifier, as the end of "the column …"
+    values: Relation | None = None
 
     @property
     def name(self) -> str:

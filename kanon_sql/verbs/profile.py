@@ -20,7 +20,7 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.hints import IDENTIFIER, NOTHING, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened_source
-from kanon_sql.risk.identifiers import contents, evidence_of
+from kanon_sql.risk.identifiers import evidence_of, examine_columns
 from kanon_sql.risk.people import Unit, unit_of
 from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.risk.security_labels import Labelled, labelled
@@ -30,7 +30,6 @@ from kanon_sql.risk.single_columns import (
     ColumnCounts,
     Gain,
     OnProgress,
-    count_columns,
     noticeable,
     percent,
     to_count,
@@ -201,14 +200,14 @@ def profiled(
         if rows == 0:
             name = "the table" if queries.is_scratch(table.relation) else table.relation.name
             raise SourceError(f"{name} has no rows, so there is nothing to profile; name one with rows")
-        counted = count_columns(engine, table, source, rows, progress)
-        found = contents(tables, source, counted).identifiers
+        counted, contents = examine_columns(tables, table, source, rows, progress)
+        found = contents.identifiers
         found_in = {column.name: [content for content in found if content.column == column.name] for column in counted}
         counted = [replace(column, content=evidence_of(found_in[column.name])) for column in counted]
         unit = unit_of(tables, source, counted, found)
         combined, left_out = choose(counted)
         coded = [*combined, *(column for column in left_out if column.identifying)]
-        sets = Sets(code(tables, source, coded, rows, coded_tables), counted, coded, rows, deadline)
+        sets = Sets(code(tables, source, coded, rows, coded_tables, counted), counted, coded, rows, deadline)
         complete = count_sets(sets, combined, largest_set, progress)
         listed = sets.listed([column.name for column in combined], largest_set)
         columns = _suggest(counted, combined, sets.gains(), labelled(engine, table))

@@ -1,7 +1,7 @@
 """Given and expected rows of `sql/profile`."""
 
 from kanon_sql.queries import Relation
-from sql_cases.case import PEOPLE, Case
+from sql_cases.case import Case, relation
 
 _PROFILE = (
     "distinct_values",
@@ -17,25 +17,25 @@ _NUMBERS = {"numbers": ({"size": "DOUBLE PRECISION"}, [(1.0,), (2.5,), (-0.25,),
 
 CASES = [
     Case(
-        "profile/codes",
-        {"column": ["word"], "tuples": Relation("words")},
-        ["value", "code_0"],
-        [("a", 1)],
-        {"words": ({"word": "VARCHAR"}, [("a",), (None,), ("a",)])},
+        "profile/values",
+        {"column": ["word"], "source": Relation("words")},
+        ["value", "n", "code_0"],
+        [("a", 2, 1)],
+        {"words": ({"word": "VARCHAR"}, [("a",), ("a",)])},
     ),
     Case(
         "profile/column",
-        {"column": ["Age"], "source": Relation("odd people"), "small": 3},
+        {"values": Relation("counted"), "small": 3},
         _PROFILE,
         [(3, 2, 1, 1, 1, 4, 3, 21)],
-        PEOPLE,
+        relation("counted", "value n", (40, 4), (7, 1), (None, 2)),
     ),
     Case(
         "profile/column",
-        {"column": ['a "zip"; n'], "source": Relation("odd people"), "small": 1},
+        {"values": Relation("counted"), "small": 1},
         _PROFILE,
         [(3, 1, 2, 1, 1, 5, 0, 27)],
-        PEOPLE,
+        {"counted": ({"value": "VARCHAR", "n": "INTEGER"}, [("x", 5), ("", 1), (None, 1)])},
     ),
     Case("profile/fractions", {"column": ["size"], "source": Relation("numbers")}, ["fractions"], [(2,)], _NUMBERS),
 ]

@@ -1,23 +1,22 @@
 """Given and expected rows of `sql/risk`."""
 
 from kanon_sql.queries import Relation
-from sql_cases.case import PEOPLE, Case
+from sql_cases.case import PEOPLE, Case, relation
 
-_VALUES = {"column": ['a "zip"; n'], "source": Relation("odd people")}
+_VALUES = {"values": Relation("counted")}
+_TEXTS = {"counted": ({"value": "VARCHAR", "n": "INTEGER"}, [("", 1), ("x", 5), (None, 1)])}
 
 CASES = [
-    # By their digests: '' is d41d…, x is 9dd4….
-    Case("risk/values", {**_VALUES, "most": 9}, ["value", "n"], [("x", 5), ("", 1)], PEOPLE),
-    Case("risk/values", {**_VALUES, "most": 1}, ["value", "n"], [("x", 5)], PEOPLE),
+    # By their digests: '' is d41d…, x is 9dd4…; 7 is 8f14…, 40 is d645….
+    Case("risk/values", {**_VALUES, "most": 9}, ["value", "n"], [("x", 5), ("", 1)], _TEXTS),
+    Case("risk/values", {**_VALUES, "most": 1}, ["value", "n"], [("x", 5)], _TEXTS),
     Case(
         "risk/values",
-        {"column": ["Age"], "source": Relation("odd people"), "most": 9},
+        {**_VALUES, "most": 9},
         ["value", "n"],
         [("7", 1), ("40", 4)],
-        PEOPLE,
+        relation("counted", "value n", (40, 4), (7, 1), (None, 2)),
     ),
-    Case("risk/values_by_digest", {**_VALUES, "most": 9, "below": "9e"}, ["value", "n"], [("x", 5)], PEOPLE),
-    Case("risk/values_by_digest", {**_VALUES, "most": 1, "below": "e"}, ["value", "n"], [("x", 5)], PEOPLE),
     Case(
         "risk/exact_rows",
         {"columns": ["Age", 'a "zip"; n'], "source": Relation("odd people")},
