@@ -45,7 +45,7 @@ FROM (SELECT id, {uniform} FROM RANGE({rows})) AS drawn
 """
 UNIFORM = ", ".join(f"(XXHASH64(id, {i}) % 1000000 + 1000000) / 2000001D AS u{i}" for i in range(7))
 COLUMNS = "age INT, zip STRING, sex BOOLEAN, admitted DATE, disease STRING, income DECIMAL(10, 2), visits INT"
-METHODS = ("rows", "run", "send", "load", "table", "find", "existing", "comments", "forget", "place")
+METHODS = ("rows", "run", "send", "load_batches", "table", "find", "existing", "comments", "forget", "place")
 
 
 def main(name: str, rows: int = 10_000_000, url: str | None = None) -> None:

@@ -34,7 +34,6 @@ ADULT = (
     "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,"
     "capital-loss,hours-per-week,native-country,income"
 )
-ADULT_QUASI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 JOKES = [f"j{number}" for number in (5, 7, 8, 13, 15, 16, 17, 18)]  # rated by nearly everybody
 CARGO = ["i1_rcs_p", "i1_rcs_e", "i1_dep_1_p", "i1_dep_1_e", "i1_rcf_1_p", "i1_dlv_p", "i1_hops"]
 Row = dict[str, Any]
@@ -97,17 +96,7 @@ TABLES: dict[str, tuple[Callable[[Path], bytes], Row, dict[str, Callable[[], Pat
     ),
     "Cargo 2000, incoming leg 1": (
         lambda _: data("c2k/c2k.csv").read_bytes(),
-        {
-            "quasi_identifiers": [
-                "i1_rcs_p",
-                "i1_rcs_e",
-                "i1_dep_1_p",
-                "i1_dep_1_e",
-                "i1_rcf_1_p",
-                "i1_dlv_p",
-                "i1_hops",
-            ]
-        },
+        {"quasi_identifiers": CARGO},
         {"this project's": lambda: data("c2k/hierarchies")},
     ),
     "Jester, 8 jokes": (

@@ -128,6 +128,14 @@ def test_a_stopped_run_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert done == ["two", "one", "two"]
 
 
+def test_requests_to_spark_are_logged_by_methods_that_it_has() -> None:
+    pytest.importorskip("pyspark")
+    import spark
+
+    with spark.watched(set()) as log:
+        assert log == []
+
+
 def test_growth_is_the_slope_of_the_logarithms() -> None:
     assert all_pages.exponent([(10, 3.0), (100, 30.0), (1000, 300.0)]) == "1.00"
     assert all_pages.exponent([(10, 1.0), (1000, 10.0), (5, None)]) == "0.50"
