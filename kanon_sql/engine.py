@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, TypeGuard
 
-from kanon_sql.errors import SourceError
+from kanon_sql import queries
+from kanon_sql.errors import KanonError, SourceError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Reading
 
@@ -136,8 +137,8 @@ class Statement:
 class Engine(Protocol):
     """A connection to one database. All statements are printed for its `dialect`.
 
-    The engines derive from this class. Its own methods are those of a database whose transactions have one snapshot,
-    without policies, owners or privileges.
+    The engines derive from this class. Its own values and methods are those of a database on a server whose
+    transactions have one snapshot, without policies, owners or privileges, and with comments on existing tables.
 
     `has_transactions`: whether the changes in `transaction` become visible together at its end, or not at all, and its
     reads see one snapshot. `has_temporary_tables`: whether a temporary table is more than a query that runs at every
@@ -150,15 +151,15 @@ class Engine(Protocol):
 
     dialect: str
     name: str
-    has_materialized_views: bool
-    has_transactions: bool
-    has_temporary_tables: bool
-    has_keys: bool
-    can_rename: bool
-    is_embedded: bool
-    reads_files: bool
-    writes_folders: bool
-    kinds_kept_only: frozenset[str]
+    has_materialized_views: bool = False
+    has_transactions: bool = True
+    has_temporary_tables: bool = True
+    has_keys: bool = True
+    can_rename: bool = True
+    is_embedded: bool = False
+    reads_files: bool = False
+    writes_folders: bool = False
+    kinds_kept_only: frozenset[str] = frozenset()
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """Run a query and fetch all its rows."""
@@ -175,6 +176,14 @@ class Engine(Protocol):
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
         """Create a permanent table or view from a query, with a comment; returns the rows written, if reported."""
+        rows = self.run(queries.create_as(relation, query, self.dialect, form))
+        try:
+            self.run(queries.comment(relation, comment, self.dialect, form))
+        except BaseException:  # a table without our comment would look foreign
+            with suppress(KanonError):  # a lost transaction has rolled it back
+                self.run(queries.drop(relation, self.dialect, form))
+            raise
+        return rows
 
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
@@ -333,9 +342,6 @@ class FileEngine(Engine, Protocol):
 
         `escaped`: whether texts of a CSV file that a spreadsheet would interpret as formulas get a ' before them.
         """
-
-    def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The names of a file's columns, and a sample of its rows."""
 
     def files_sql(self, pattern: str) -> str:
         """The query that reads the files of a path or glob."""

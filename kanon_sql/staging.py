@@ -195,26 +195,21 @@ class Staging:
 
 
 class NewFile:
-    """A file that another program creates: in a private folder, under its final name.
+    """A file that another program creates: `file` in a private folder, which `place` moves to its `path`.
 
     TargetError if the folder cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
-        self._target = path.absolute()
+        self.path = path.absolute()
         with _explained(path):
-            self._folder = PrivateFolder(self._target.parent)
+            self._folder = PrivateFolder(self.path.parent)
         self.file = self._folder.path / path.name
-
-    @property
-    def path(self) -> Path:
-        """Where the file will be."""
-        return self._target
 
     def place(self) -> None:
         """Move the finished file to its path; TargetError if another file was created there meanwhile."""
-        staged = _Staged(self.file, self._target, overwrite=False)
-        with _explained(self._target):
+        staged = _Staged(self.file, self.path, overwrite=False)
+        with _explained(self.path):
             _set_mode(staged)
             _flushed(self.file)
             _link(staged, "run again to add to it, or name another file")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,12 +10,13 @@ from typing import Any
 
 from rich.markup import escape
 
-from kanon_sql import demo_files, demo_omop
+from kanon_sql import demo_files, demo_omop, queries
 from kanon_sql.cli import options as o
 from kanon_sql.cli.anonymize import show_release
 from kanon_sql.cli.declare import Option, takes
 from kanon_sql.cli.output import out, sample, show_result, watching
 from kanon_sql.demo_data import write_parquet
+from kanon_sql.engine import FileEngine
 from kanon_sql.engines.opening import embedded
 from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.resources import folder
@@ -117,8 +117,8 @@ def _show(release: Release, directory: Path) -> None:
     reader = embedded()
     manifest = release.manifest
     k = manifest["privacy"][0]["required"]
-    before = _selected(*reader.sample(str(directory / "people.parquet")))
-    after = _selected(*reader.sample(manifest["target"]["file"]))
+    before = _some_rows(reader, str(directory / "people.parquet"))
+    after = _some_rows(reader, manifest["target"]["file"])
     out.print("[bold]Before[/bold]: generated people with an identifier (some of the columns)")
     sample(*before)
     out.print(f"[bold]After[/bold]: every row looks like at least {k - 1} others")
@@ -141,7 +141,9 @@ def _show(release: Release, directory: Path) -> None:
         out.print(f"  [cyan]{escape(command)}[/cyan]  # {purpose}", soft_wrap=True)
 
 
-def _selected(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[list[str], list[list[Any]]]:
-    """The columns of the source or the release that the demo shows."""
-    shown = [i for i, name in enumerate(columns) if name in _COLUMNS_SHOWN]
-    return [columns[i] for i in shown], [[row[i] for i in shown] for row in rows]
+def _some_rows(reader: FileEngine, path: str) -> tuple[list[str], list[list[Any]]]:
+    """The columns of the source or the release that the demo shows, and a random sample of five rows."""
+    read = reader.read_file(path)
+    rows = reader.rows(f"{queries.select_all(read.relation, reader.dialect)} USING SAMPLE reservoir(5) REPEATABLE (7)")
+    shown = [i for i, column in enumerate(read.columns) if column.name in _COLUMNS_SHOWN]
+    return [read.columns[i].name for i in shown], [[row[i] for i in shown] for row in rows]

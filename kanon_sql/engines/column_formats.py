@@ -138,7 +138,11 @@ def find_formats(
     engine: Engine, relation: Relation, loaded: Loaded, types: Mapping[str, str], reading: Reading
 ) -> Found:
     """How the columns of a relation are read; SpecError or SourceError if an option cannot be followed."""
-    _check_names(loaded.name, types, reading)
+    for name in reading.columns:
+        if name not in types:
+            near = get_close_matches(name, types, n=1, cutoff=0.5)
+            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(types)}"
+            raise SpecError(f"`columns` names {name!r}, which {loaded.name} does not have; {meant}")
     columns = _Columns(engine, relation, loaded, types)
     ways: dict[str, Conversion] = {}
     stay: dict[_Stays, list[str]] = {}
@@ -157,7 +161,11 @@ def find_formats(
     texts = [f"{what} in {', '.join(names)}" for what, names in recognized.items()]
     options = dict.fromkeys("date_format" if what.startswith("dates") else "decimal" for what in recognized)
     ages = _ages(loaded.name, types, ways, reading)
-    return Found(ways, ages, texts, tuple(options), [_stay_text(reason, names) for reason, names in stay.items()])
+    reasons = []
+    for stays, names in stay.items():
+        subject = f"column {names[0]} stays" if len(names) == 1 else f"columns {', '.join(names)} stay"
+        reasons.append(f"{subject} text: {stays.why}; {stays.what_to_do}")
+    return Found(ways, ages, texts, tuple(options), reasons)
 
 
 def _ages(name: str, types: Mapping[str, str], ways: Mapping[str, Conversion], reading: Reading) -> dict[str, str]:
@@ -176,19 +184,6 @@ def _ages(name: str, types: Mapping[str, str], ways: Mapping[str, Conversion], r
                     "with `date_format`, or list words for missing values in `null`"
                 )
     return ages
-
-
-def _stay_text(stays: _Stays, names: Sequence[str]) -> str:
-    subject = f"column {names[0]} stays" if len(names) == 1 else f"columns {', '.join(names)} stay"
-    return f"{subject} text: {stays.why}; {stays.what_to_do}"
-
-
-def _check_names(name: str, types: Mapping[str, str], reading: Reading) -> None:
-    for column in reading.columns:
-        if column not in types:
-            near = get_close_matches(column, types, n=1, cutoff=0.5)
-            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(types)}"
-            raise SpecError(f"`columns` names {column!r}, which {name} does not have; {meant}")
 
 
 def _recognized_formats(way: Conversion, options: ColumnReading) -> Iterator[str]:
@@ -271,7 +266,7 @@ def _recognized(columns: _Columns, name: str, options: ColumnReading) -> Convers
     numbers = sum(any(re.fullmatch(queries.number_pattern(mark), value) for mark in ",.") for value in few)
     if 2 * numbers >= len(few) > 0:
         tried = _best_number(columns, name, options)
-    elif 2 * sum(_is_like_a_date(value, options) for value in few) >= len(few) > 0:
+    elif 2 * sum(bool(options.date_format or _DATE.fullmatch(value)) for value in few) >= len(few) > 0:
         tried = _best_date(columns, name, options)
     else:
         return None
@@ -353,10 +348,6 @@ def _number_type(requested: str | None, whole: int, fraction: int) -> str | None
     if fraction:
         return "DOUBLE"
     return "BIGINT" if digits <= 18 else "HUGEINT"
-
-
-def _is_like_a_date(value: str, options: ColumnReading) -> bool:
-    return bool(options.date_format or _DATE.fullmatch(value))
 
 
 def _best_date(

@@ -107,7 +107,11 @@ def load_csv(
     if not (forms and _types_agree(forms) and _load_strictly(connection, forms, relation)):
         plain = forms is not None and not _types_agree(forms) and all(form.is_standard for form in forms)
         written = [] if plain else [csv_names_and_rows(path, reading.delimiter) for path in paths]
-        _load_by_guessing(connection, relation, guessing, set(types), reading.delimiter)
+        values: dict[str, Any] = {"types": dict.fromkeys(types, "VARCHAR")} if types else {}
+        values |= {"delim": reading.delimiter} if reading.delimiter else {}
+        options = "".join(f", {name} = ${name}" for name in values)
+        query = f"{guessing.removesuffix(')')}{options})"
+        connection.execute(queries.create_as(relation, query, "duckdb", temporary=True), values)
         if problem := _lost(connection, relation, written):
             connection.execute(queries.drop(relation, "duckdb"))
             raise SourceError(f"{pattern} {problem}")
@@ -121,16 +125,6 @@ def load_form(connection: duckdb.DuckDBPyConnection, path: Path, form: CSVForm, 
     """Load a CSV file that we wrote."""
     if not _load_strictly(connection, {form: [path]}, relation):
         raise SourceError(f"the copy {path.name} cannot be read; run again")
-
-
-def _load_by_guessing(
-    connection: duckdb.DuckDBPyConnection, relation: Relation, guessing: str, texts: Set[str], separator: str | None
-) -> None:
-    values: dict[str, Any] = {"types": dict.fromkeys(texts, "VARCHAR")} if texts else {}
-    values |= {"delim": separator} if separator else {}
-    options = "".join(f", {name} = ${name}" for name in values)
-    query = f"{guessing.removesuffix(')')}{options})"
-    connection.execute(queries.create_as(relation, query, "duckdb", temporary=True), values)
 
 
 def _as_text(forms: Iterable[CSVForm], reading: Reading) -> dict[str, str]:

@@ -18,7 +18,6 @@ import duckdb
 
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Attached, Column, Engine, FilesRead, Table, name_readings, refuse_equal_names
-from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb_errors import explained, message_of
 from kanon_sql.engines.duckdb_files import (
     connected,
@@ -126,15 +125,8 @@ class DuckDB(Engine):
 
     dialect = "duckdb"
     name = "duckdb"
-    has_materialized_views = False
-    has_transactions = True
-    has_temporary_tables = True
-    has_keys = True
-    can_rename = True
     is_embedded = True
     reads_files = True
-    writes_folders = False
-    kinds_kept_only: frozenset[str] = frozenset()
 
     def __init__(self, connection: duckdb.DuckDBPyConnection | None = None, limits: Limits | None = None) -> None:
         self.connection = connection or duckdb.connect()
@@ -143,7 +135,11 @@ class DuckDB(Engine):
         self._interrupting, self._to_its_end = threading.RLock(), False  # re-entrant, since a signal can come inside
         self._may_transact = True  # a caller's connection might be inside a transaction, which cannot be queried
         self._spilled = None if connection else spill_apart(self.connection, self.limits)
-        self._limit()
+        for setting in ("memory_limit", "threads"):
+            value = getattr(self.limits, setting)
+            if value is not None:
+                with explained(f"{setting} cannot be {value}", SpecError):
+                    self.connection.execute(f"SET {setting} = ?", [value])
         if connection is None:
             self._read_moments_in(self.limits.time_zone or _TIME_ZONE)
         interrupts.interrupted_by_signals(self, at_once=True)
@@ -179,13 +175,6 @@ class DuckDB(Engine):
     def use(self, name: str) -> None:
         """Make an attached database the default for names without a database."""
         self.connection.execute(queries.use(name, self.dialect))
-
-    def _limit(self) -> None:
-        for setting in ("memory_limit", "threads"):
-            value = getattr(self.limits, setting)
-            if value is not None:
-                with explained(f"{setting} cannot be {value}", SpecError):
-                    self.connection.execute(f"SET {setting} = ?", [value])
 
     def _read_moments_in(self, time_zone: str) -> None:
         try:
@@ -294,8 +283,8 @@ class DuckDB(Engine):
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that exists."""
-        described = self.rows(f"DESCRIBE {queries.select_all(relation, self.dialect)}")
-        types = {name: "VARCHAR" if kind == '"NULL"' else kind for name, kind, *_ in described}
+        described = self.result_types(queries.select_all(relation, self.dialect))
+        types = {name: "VARCHAR" if kind == '"NULL"' else kind for name, kind in described}
         return Table(relation, form, tuple(Column(name, kind, kind_of(kind)) for name, kind in types.items()))
 
     def place(self, name: str) -> Relation:
@@ -355,18 +344,19 @@ class DuckDB(Engine):
 
     def attached(self, relation: Relation) -> list[Attached]:
         """The indexes, constraints, defaults and comments on columns of a table or view."""
-        found = self.connection.execute(_ATTACHED, relation.parts).fetchall()
-        return [self._attached(relation, *row) for row in found]
-
-    def _attached(self, relation: Relation, name: str, column: str | None, comment: str | None) -> Attached:
-        if column is None or comment is None:
-            return Attached(name)
-        statement = queries.comment_column(relation, column, comment, self.dialect)
-        return Attached(name, (column,), statement, needs_table=False)
+        attached = []
+        for name, column, comment in self.connection.execute(_ATTACHED, relation.parts).fetchall():
+            if column is None:
+                attached.append(Attached(name))
+            else:
+                statement = queries.comment_column(relation, column, comment, self.dialect)
+                attached.append(Attached(name, (column,), statement, needs_table=False))
+        return attached
 
     def register(self, data: Any) -> Table:
         """Make a DataFrame, an Arrow table, or anything else that DuckDB can scan, the source."""
-        _check_readable(data)
+        if _way_out(data) or (_is_stream(data) and _can_be_read_once(data)):  # not as often as needed
+            raise _unreadable(data)
         refuse_equal_names(_column_names(data), "the table")
         _show(self.connection, SOURCE_VIEW.name, data)
         return self.table(SOURCE_VIEW, "view")
@@ -437,10 +427,6 @@ class DuckDB(Engine):
         ((here,),) = self.rows("SELECT current_database()")
         return Relation(*relation.parts[1:]) if len(relation.parts) == 3 and relation.parts[0] == here else relation
 
-    def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
-        """Create a lasting table or view from a query, with a comment."""
-        return create_and_comment(self, relation, query, form, comment)
-
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]
     ) -> None:
@@ -476,7 +462,7 @@ class DuckDB(Engine):
         if target is self:
             self.run(queries.create_as(relation, query, self.dialect, temporary=True, replace=True))
             return
-        described = {name: type_name for name, type_name, *_ in self.rows(f"DESCRIBE {query}")}
+        described = dict(self.result_types(query))
         if isinstance(target, DuckDB) and _STREAMED.issuperset(described.values()):
             target.receive(_Stream(self.connection.sql(query)), relation)
         else:
@@ -521,13 +507,6 @@ class DuckDB(Engine):
         """The query that reads the files of a path or glob."""
         reader = "files/read_parquet" if file_format(pattern) == "parquet" else "files/read_csv"
         return queries.text(reader, self.dialect, path=quoted_path(pattern))
-
-    def sample(self, path: str, rows: int = 5) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """The names of a file's columns, and a random sample of its rows."""
-        read = self.read_file(path)
-        every = f"USING SAMPLE reservoir({rows} ROWS) REPEATABLE (7)"
-        shown = self.rows(f"{queries.select_all(read.relation, self.dialect)} {every}")
-        return [column.name for column in read.columns], shown
 
     def write_file(self, query: str, path: Path, written_as: str, escaped: bool = True) -> int:
         """Write the rows of a query to a Parquet or CSV file, in its order, and count them; OSError if that fails.
@@ -646,12 +625,6 @@ def portable(type_name: str) -> str:
 
 
 # DataFrames and Arrow tables as views
-
-
-def _check_readable(data: Any) -> None:
-    """SourceError for an object that DuckDB cannot scan as often as needed."""
-    if _way_out(data) or (_is_stream(data) and _can_be_read_once(data)):
-        raise _unreadable(data)
 
 
 def _column_names(data: Any) -> list[str]:

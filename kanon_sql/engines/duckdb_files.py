@@ -47,36 +47,27 @@ def spill_apart(
                 folder = PrivateFolder(parent)
             except OSError as error:
                 if limits.temp_directory:
-                    raise _no_spilling(parent, error) from None
+                    raise SpecError(
+                        f"{parent} cannot be written to, so nothing can be spilled there ({error.strerror}); name "
+                        "another folder as `temp_directory`"
+                    ) from None
                 continue
             connection.execute("SET temp_directory = ?", [str(folder.path)])
             return folder
     return None
 
 
-def _no_spilling(folder: Path, error: OSError) -> SpecError:
-    return SpecError(
-        f"{folder} cannot be written to, so nothing can be spilled there ({error.strerror}); name another folder as "
-        "`temp_directory`"
-    )
-
-
 def write_copy(connection: duckdb.DuckDBPyConnection, query: str, path: Path, written_as: str, escaped: bool) -> int:
     """Write the rows of a query into an existing file, in its order, and count them; `escaped`: see `Engine`."""
-    if escaped and written_as in queries.SEPARATORS:
-        query = _without_formulas(connection, query)
+    if escaped and written_as in queries.SEPARATORS:  # of a text file that a spreadsheet can open
+        described = connection.sql(query)
+        types = dict(zip(described.columns, map(str, described.types), strict=True))
+        texts = [name for name, type_name in types.items() if type_name.startswith(("VARCHAR", "ENUM", "JSON"))]
+        query = queries.without_formulas(query, list(types), texts, "duckdb")
     copy = queries.copy_to(query, str(path), written_as, "duckdb", in_place=True)
     with _written_alone(connection, query) if written_as == "parquet" else nullcontext():
         ((rows,),) = connection.execute(copy).fetchall()
     return int(rows)
-
-
-def _without_formulas(connection: duckdb.DuckDBPyConnection, query: str) -> str:
-    """The query for a text file, with texts escaped that a spreadsheet would take for formulas."""
-    described = connection.sql(query)
-    types = dict(zip(described.columns, map(str, described.types), strict=True))
-    texts = [name for name, type_name in types.items() if type_name.startswith(("VARCHAR", "ENUM", "JSON"))]
-    return queries.without_formulas(query, list(types), texts, "duckdb")
 
 
 @contextmanager

@@ -45,7 +45,7 @@ def recognized(path: Path) -> str:
             found = pattern.search(text) if what not in first else None
             if found:
                 first[what] = line + text.count("\n", 0, found.start())
-        kept += bytes(set(_escaped(text)))
+        kept += bytes(ord(letter) - 0xDC00 for letter in set(_LETTERS["other"].findall(text)))
     if "other" not in first:
         return "utf-8"
     if "utf-8" in first:
@@ -58,10 +58,6 @@ def recognized(path: Path) -> str:
             f"{path} is neither UTF-8 nor cp1252, which has no byte {min(undefined):02X}; set its `encoding`"
         )
     return "cp1252"
-
-
-def _escaped(text: str) -> Iterator[int]:
-    return (ord(letter) - 0xDC00 for letter in set(_LETTERS["other"].findall(text)))
 
 
 def as_utf_8(

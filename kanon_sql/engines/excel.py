@@ -39,16 +39,11 @@ _HELD = {
 _TRUE = ("1", "true")
 
 
-@dataclass(frozen=True)
-class Sheet:
-    """A sheet that was copied: the form of the copy, and notes about the sheet."""
+def copy_as_csv(path: Path, reading: Reading, copy: Path) -> tuple[CSVForm, list[str]]:
+    """Copy a sheet of a workbook as CSV, by default the first visible one; SourceError if it is not a table.
 
-    form: CSVForm
-    notes: tuple[str, ...]
-
-
-def copy_as_csv(path: Path, reading: Reading, copy: Path) -> Sheet:
-    """Copy a sheet of a workbook as CSV, by default the first visible one; SourceError if it is not a table."""
+    Returns the form of the copy, and notes about the sheet.
+    """
     try:
         import openpyxl
     except ModuleNotFoundError:
@@ -62,16 +57,21 @@ def copy_as_csv(path: Path, reading: Reading, copy: Path) -> Sheet:
         reason = "it may have a password, or not be a workbook"
         raise SourceError(f"{path} cannot be read as an Excel file: {reason}; save it again as .xlsx") from error
     with closing(workbook):
-        shown = [sheet for sheet in workbook.worksheets if sheet.sheet_state == "visible"]
-        sheet = _chosen(path, workbook.worksheets, shown, reading.sheet)
+        sheets = workbook.worksheets
+        visible = [sheet for sheet in sheets if sheet.sheet_state == "visible"]
+        named = [sheet for sheet in sheets if sheet.title == reading.sheet] if reading.sheet else [*visible, *sheets]
+        if not named:
+            titles = ", ".join(repr(sheet.title) for sheet in sheets)
+            raise SpecError(f"{path} has no sheet {reading.sheet!r}; there are {titles}")
+        sheet = named[0]
         seen = _look(path, sheet.title)
         sheet.reset_dimensions()  # the size in the file can be wrong
         copied = _Copied(path, reading)
         copy.touch(mode=0o600, exist_ok=False)
         with open(copy, "w", encoding="utf-8", newline="") as file:
             copied.write(sheet.iter_rows(values_only=True), file)
-        about = _about_sheets(sheet.title, workbook.worksheets, reading.sheet)
-        return Sheet(copied.form, tuple(f"{path}: {note}" for note in (*about, *seen.notes, *copied.notes)))
+        about = _about_sheets(sheet.title, sheets, reading.sheet)
+        return copied.form, [f"{path}: {note}" for note in (*about, *seen.notes, *copied.notes)]
 
 
 def _check_parts(path: Path) -> None:
@@ -112,14 +112,6 @@ def _check_cells(path: Path, archive: zipfile.ZipFile, part: str) -> None:
     with archive.open(part) as file:
         while chunk := file.read(_AT_ONCE):
             parser.Parse(chunk)
-
-
-def _chosen(path: Path, sheets: Sequence[Any], shown: Sequence[Any], name: str | None) -> Any:
-    named = [sheet for sheet in sheets if sheet.title == name] if name else [*shown, *sheets][:1]
-    if not named:
-        titles = ", ".join(repr(sheet.title) for sheet in sheets)
-        raise SpecError(f"{path} has no sheet {name!r}; there are {titles}")
-    return named[0]
 
 
 def _about_sheets(title: str, sheets: Sequence[Any], requested: str | None) -> Iterator[str]:
@@ -271,32 +263,27 @@ class _Seen:
 
 def _look(path: Path, title: str) -> _Seen:
     """Scan the stored sheet for features that openpyxl omits when it reads row by row."""
-    seen = _Seen()
+    seen, rows = _Seen(), None
     with zipfile.ZipFile(path) as archive:
         part = _part(archive, title)
         _check_cells(path, archive, part)
-        _look_at(path, archive, part, seen)
+        with archive.open(part) as file:
+            for event, element in ElementTree.iterparse(file, events=("start", "end")):
+                name = element.tag.rpartition("}")[2]
+                if event == "start":
+                    rows = element if name == "sheetData" else rows
+                elif name == "row":
+                    seen.hidden_rows += element.get("hidden") in _TRUE
+                    if rows is not None:
+                        rows.clear()
+                elif name == "c":
+                    _look_at_cell(path, element, seen)
+                elif name == "col" and element.get("hidden") in _TRUE:
+                    first, last = int(element.get("min", 1)), int(element.get("max", 1))
+                    seen.hidden_columns.append(":".join(dict.fromkeys((_letters(first - 1), _letters(last - 1)))))
+                elif name == "mergeCell":
+                    seen.merged.append(element.get("ref", ""))
     return seen
-
-
-def _look_at(path: Path, archive: zipfile.ZipFile, part: str, seen: _Seen) -> None:
-    with archive.open(part) as file:
-        rows = None
-        for event, element in ElementTree.iterparse(file, events=("start", "end")):
-            name = element.tag.rpartition("}")[2]
-            if event == "start":
-                rows = element if name == "sheetData" else rows
-            elif name == "row":
-                seen.hidden_rows += element.get("hidden") in _TRUE
-                if rows is not None:
-                    rows.clear()
-            elif name == "c":
-                _look_at_cell(path, element, seen)
-            elif name == "col" and element.get("hidden") in _TRUE:
-                first, last = int(element.get("min", 1)), int(element.get("max", 1))
-                seen.hidden_columns.append(":".join(dict.fromkeys((_letters(first - 1), _letters(last - 1)))))
-            elif name == "mergeCell":
-                seen.merged.append(element.get("ref", ""))
 
 
 def _look_at_cell(path: Path, cell: ElementTree.Element, seen: _Seen) -> None:

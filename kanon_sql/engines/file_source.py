@@ -68,19 +68,18 @@ class Reader:
 
     def _loaded_csv(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[LoadedCSV, str | None]:
         """Load CSV files into a table; also returns their encoding if it is not UTF-8."""
-        encoding = reading.encoding
         if reading.skip_lines:
             loaded, encodings = self._load_copies(pattern, paths, reading)
             first = loaded.first_line and loaded.first_line + reading.skip_lines
             return replace(loaded, first_line=first), encodings
-        if encoding and is_utf_8(encoding):
-            return load_csv(self.connection, pattern, paths, LINES, self.engine.files_sql(pattern), reading), None
-        if encoding or any(map(marked, paths)):
-            return self._load_copies(pattern, paths, reading)
-        try:
-            return load_csv(self.connection, pattern, paths, LINES, self.engine.files_sql(pattern), reading), None
-        except EncodingError:
-            return self._load_copies(pattern, paths, reading)
+        maybe_utf_8 = is_utf_8(reading.encoding) if reading.encoding else not any(map(marked, paths))
+        if maybe_utf_8:
+            try:
+                return load_csv(self.connection, pattern, paths, LINES, self.engine.files_sql(pattern), reading), None
+            except EncodingError:
+                if reading.encoding:
+                    raise
+        return self._load_copies(pattern, paths, reading)
 
     def _load_copies(self, pattern: str, paths: Sequence[Path], reading: Reading) -> tuple[LoadedCSV, str]:
         """Load text files from temporary, private copies in UTF-8; also returns their encodings."""
@@ -110,11 +109,11 @@ class Reader:
             raise SourceError(f"{pattern} is {len(paths)} Excel files; name one, or save them as CSV or Parquet")
         with PrivateFolder(self._temporary) as folder:
             copy = folder / "sheet.csv"
-            sheet = copy_as_csv(paths[0], reading, copy)
-            load_form(self.connection, copy, sheet.form, LINES)
+            form, notes = copy_as_csv(paths[0], reading, copy)
+            load_form(self.connection, copy, form, LINES)
         types, found = self._find_formats(LINES, Loaded(pattern, is_text=False), reading)
         self._show(queries.converted(LINES, [*types], found.ways, self.engine.dialect, found.ages))
-        return None, [*sheet.notes, *sentence(pattern, None, None, found)]
+        return None, [*notes, *sentence(pattern, None, None, found)]
 
     def _find_formats(self, relation: Relation, loaded: Loaded, reading: Reading) -> tuple[dict[str, str], Found]:
         """The types of a relation of files, and how its columns are read."""

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from kanon_sql import interrupts, queries
 from kanon_sql.engine import Attached, Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
 from kanon_sql.engines import postgres_sql
-from kanon_sql.engines.creating import create_and_comment
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.named_queries import NamedQueries
 from kanon_sql.errors import SourceError, SpecError, TargetError
@@ -87,13 +86,6 @@ class PostgreSQL(Engine):
     dialect = "postgres"
     name = "postgresql"
     has_materialized_views = True
-    has_transactions = True
-    has_temporary_tables = True
-    has_keys = True
-    can_rename = True
-    is_embedded = False
-    reads_files = False
-    writes_folders = False
     kinds_kept_only = frozenset(("foreign",))  # types of extensions, whose operators are not in pg_catalog
 
     def __init__(self, connection: psycopg.Connection[Any], limits: Limits | None = None) -> None:
@@ -108,17 +100,16 @@ class PostgreSQL(Engine):
             ((*_, read_only, has_temporary),) = self._cursor.execute(postgres_sql.SESSION).fetchall()
         self._read_only = read_only == "on"
         self.has_temporary_tables = has_temporary and not self._read_only
-        if self.limits.time_zone:
-            self._check_time_zone(self.limits.time_zone)
+        if zone := self.limits.time_zone:
+            import psycopg
+
+            try:
+                self._cursor.execute(_sql("SET LOCAL TimeZone TO {name}", name=zone))  # without effect
+            except psycopg.errors.InvalidParameterValue:
+                raise SpecError(
+                    f"there is no time zone {zone!r} in PostgreSQL; set one such as Europe/Zurich"
+                ) from None
         interrupts.interrupted_by_signals(self)
-
-    def _check_time_zone(self, name: str) -> None:
-        import psycopg
-
-        try:
-            self._cursor.execute(_sql("SET LOCAL TimeZone TO {name}", name=name))  # without effect
-        except psycopg.errors.InvalidParameterValue:
-            raise SpecError(f"there is no time zone {name!r} in PostgreSQL; set one such as Europe/Zurich") from None
 
     @classmethod
     def open(cls, dsn: str, limits: Limits | None = None) -> PostgreSQL:
@@ -188,14 +179,11 @@ class PostgreSQL(Engine):
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that exists; a domain is described by its base type."""
-        if self._is_named(relation):
+        if queries.parts(relation, self.dialect)[0] == "pg_temp" and relation.name in self._named:
             return self._described(relation, form)
         described = self._catalog(postgres_sql.COLUMNS, relation)
         columns = (Column(name, type_name, kind_of(plain, category)) for name, type_name, plain, category in described)
         return Table(relation, form, tuple(columns))
-
-    def _is_named(self, relation: Relation) -> bool:
-        return queries.parts(relation, self.dialect)[0] == "pg_temp" and relation.name in self._named
 
     def _described(self, relation: Relation, form: str) -> Table:
         """Describe a named query by the columns of its result."""
@@ -242,14 +230,11 @@ class PostgreSQL(Engine):
             raise TargetError(f"the search_path has no schema for {table}; name one, as in public.{table}")
         if catalog not in ([], [database]):
             raise TargetError(f"{name} is in another database than {database}; name that one as `database`")
-        self._refuse_missing_schema(schema, table)
-        return Relation(schema, table)
-
-    def _refuse_missing_schema(self, schema: str, table: str) -> None:
         schemas = [name for (name,) in self._catalog(postgres_sql.SCHEMAS, schema)]
         if schema not in (*schemas, "pg_temp"):
             other = f"; there is {schemas[0]}, in its own capitals" if schemas else "; create it first, or name another"
             raise TargetError(f"there is no schema {schema} for {table}{other}")
+        return Relation(schema, table)
 
     def relations(self) -> list[Relation]:
         """All tables and views of the database except the server's own."""
@@ -337,7 +322,7 @@ class PostgreSQL(Engine):
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> int | None:
         """Create a lasting table or view from a query, with a comment."""
-        return create_and_comment(self, relation, self._named.complete(query), form, comment)
+        return super().create(relation, self._named.complete(query), form, comment)
 
     def load_batches(
         self, relation: Relation, types: Mapping[str, str], batches: Iterable[Sequence[Sequence[Any]]]

@@ -25,7 +25,7 @@ from kanon_sql.spec import Limits
 
 if TYPE_CHECKING:  # pyspark is optional, and most of a second to import
     import pyarrow
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 # The time of day of a TIMESTAMP depends on the session, and collated strings can be equal: such columns are only kept.
 _KINDS = {
@@ -57,12 +57,9 @@ class Spark(Engine):
 
     dialect = "spark"
     name = "spark"
-    has_materialized_views = False
     has_transactions = False
     has_temporary_tables = False
     has_keys = False
-    is_embedded = False
-    reads_files = False
     writes_folders = True
     kinds_kept_only = frozenset(("other",))
 
@@ -123,7 +120,11 @@ class Spark(Engine):
             found = self._described(".".join(_quoted(part) for part in parts)) if len(parts) <= 3 else None
             if found:
                 return found
-        return self._files(name) if _PARQUET.search(name) else None
+        if not _PARQUET.search(name):
+            return None
+        with _explained():
+            self.connection.read.parquet(name).createOrReplaceTempView(SOURCE_VIEW.name)
+        return self.table(SOURCE_VIEW, "files")
 
     def existing(self, relation: Relation) -> Table | None:
         """The table, view or folder in exactly this place, if any."""
@@ -168,11 +169,6 @@ class Spark(Engine):
             return self.table(queries.scratch(listed.name), "view")
         home = listed.catalog or self.catalog, *(listed.namespace or [self.schema])
         return self.table(Relation(*home, listed.name), "view" if listed.tableType == "VIEW" else "table")
-
-    def _files(self, pattern: str) -> Table:
-        with _explained():
-            self.connection.read.parquet(pattern).createOrReplaceTempView(SOURCE_VIEW.name)
-        return self.table(SOURCE_VIEW, "files")
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe a relation that exists."""
@@ -243,7 +239,7 @@ class Spark(Engine):
         with _explained():
             schema = from_arrow_schema(sent.schema, prefer_timestamp_ntz=True)
             rows = self.connection.createDataFrame(sent if sent.num_rows else [], schema)
-            self._keep(rows, relation)
+            rows.createOrReplaceTempView(relation.name)  # always a plain name
 
     @cached_property
     def _embedded(self) -> DuckDB:
@@ -276,12 +272,9 @@ class Spark(Engine):
             target.receive(fetched, relation)
         elif target is self:
             with _explained():
-                self._keep(self.connection.sql(query), relation)
+                self.connection.sql(query).createOrReplaceTempView(relation.name)
         else:
             raise SourceError(f"Spark sends rows to an embedded DuckDB only, not to {target.name}")
-
-    def _keep(self, frame: DataFrame, relation: Relation) -> None:
-        frame.createOrReplaceTempView(relation.name)  # always a plain name
 
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table, never a lasting one with the same name."""
