@@ -60,6 +60,10 @@ def _outcome(
     release, everything = material.release, len(material.quasi_identifiers)
     people = found[material.quasi_identifiers]
     first = next((names for names, rows in found.items() if rows), None)
+    figures: dict[str, float | int | None] = {}
+    for size in sorted({len(names) for names in found}):  # by the number of attributes that the attacker has
+        of_size = [rows for names, rows in found.items() if len(names) == size]
+        figures |= {f"worst_of_{size}": max(of_size), f"mean_of_{size}": sum(of_size) / len(of_size)}
     smallest = f"; for some {len(first)} are enough, such as {', '.join(first)}" if first else ""
     return Outcome(
         "known_attributes",
@@ -69,18 +73,9 @@ def _outcome(
         affected=people,
         baseline=by_chance(material, column) if column else None,
         column=column,
-        figures=_figures(found),
+        figures=figures,
         avoid=avoid,
     )
-
-
-def _figures(found: Mapping[_Names, int]) -> dict[str, float | int | None]:
-    """The maximum and mean number of rows by the number of attributes that the attacker has."""
-    figures: dict[str, float | int | None] = {}
-    for size in sorted({len(names) for names in found}):
-        rows = [n for names, n in found.items() if len(names) == size]
-        figures |= {f"worst_of_{size}": max(rows), f"mean_of_{size}": sum(rows) / len(rows)}
-    return figures
 
 
 ATTRIBUTES = Attack(

@@ -25,16 +25,11 @@ def check_control(material: Material) -> None:
     if control.rows == 0:
         raise SpecError("the control has no rows; name people who are not in the release")
     for people in targets:
-        _check_columns(material, control, people)
+        for name in (*material.quasi_identifiers, *material.release.columns):
+            if name in people.columns and name not in control.columns and name != material.unit:
+                raise SpecError(f"the control has no column {name!r}; it needs the columns of {people.name}")
     if material.source:
         _note_shared(material, control, material.source)
-
-
-def _check_columns(material: Material, control: Copy, people: Copy) -> None:
-    """SpecError if a control lacks a column that the attacks need."""
-    for name in (*material.quasi_identifiers, *material.release.columns):
-        if name in people.columns and name not in control.columns and name != material.unit:
-            raise SpecError(f"the control has no column {name!r}; it needs the columns of {people.name}")
 
 
 def _note_shared(material: Material, control: Copy, people: Copy) -> None:

@@ -57,18 +57,15 @@ class SensitiveValues:
         places, turns = self.places, self.turns
         person: dict[str, Hole] = {"person": ["person" if self.by_people else "place"]}
         ((rows, people),) = tables.rows("attack_dealing/dealt_to", places=places, **person)
+        # Every number coprime to the rows assigns places to turns in another order.
+        strides = (stride for stride in accumulate(repeat(2), initial=31) if gcd(stride, rows) == 1)
         by_chance = []
-        for shift, stride in enumerate(_strides(rows, _DEALS if self.number <= SAMPLE else _FEWER)):
+        for shift, stride in enumerate(islice(strides, _DEALS if self.number <= SAMPLE else _FEWER)):
             turn: dict[str, Hole] = {"stride": stride, "shift": shift, "rows": rows}
             deal = tables.create("dealt", random, places=places, turns=turns, **turn)
             by_chance.append(float(tables.rows(query, **{hole: deal}, **holes)[0][0]))
         ((number,),) = tables.rows("attack_dealing/class_count", counted=self.counted)
         return figures, min(1.0, (mean(by_chance) + _DEVIATIONS * stdev(by_chance)) / people + 1 / number)
-
-
-def _strides(rows: int, count: int) -> list[int]:
-    """Numbers coprime to the rows, each of which assigns places to turns in another order."""
-    return list(islice((stride for stride in accumulate(repeat(2), initial=31) if gcd(stride, rows) == 1), count))
 
 
 def values_of(material: Material, column: str, by_people: bool = False) -> SensitiveValues:

@@ -15,34 +15,28 @@ from kanon_sql.queries import Hole, Relation
 
 
 def _homogeneous(material: Material) -> Iterator[Outcome]:
-    for column in material.sensitive:
-        yield _of_column(material, column)
-
-
-def _of_column(material: Material, column: str) -> Outcome:
     tables, release = material.tables, material.release
-    if release.unit:
-        holes: dict[str, Any] = {"release": release.relation, "value": release.plain([column]), "unit": release.unit}
-        ((classes, _, people),) = tables.rows(
-            "privacy/homogeneous_people", quasi_identifiers=["class"], names=["class"], **holes
+    for column in material.sensitive:
+        if release.unit:
+            holes: dict[str, Any] = {"release": release.relation, "value": release.plain([column])}
+            holes |= {"unit": release.unit, "quasi_identifiers": ["class"], "names": ["class"]}
+            ((classes, _, people),) = tables.rows("privacy/homogeneous_people", **holes)
+        else:
+            ranges = ranges_of_classes(material, column)
+            ((people, classes),) = tables.rows("attack_attributes/one_value", classes=ranges, attributes=["class"])
+        yield Outcome(
+            "homogeneity",
+            f"{int(people):,} of {release.people:,} {release.who} are in {int(classes):,} classes with a single value "
+            f"of {column}: finding a person's class reveals it.",
+            attempts=release.people,
+            successes=int(people),
+            affected=int(people),
+            baseline=by_chance(material, column),
+            column=column,
+            counted=release.who,
+            figures={"classes": int(classes)},
+            avoid=f"require l-diversity of {column}",
         )
-    else:
-        ranges = ranges_of_classes(material, column)
-        ((people, classes),) = tables.rows("attack_attributes/one_value", classes=ranges, attributes=["class"])
-    people = int(people)
-    return Outcome(
-        "homogeneity",
-        f"{people:,} of {release.people:,} {release.who} are in {int(classes):,} classes with a single value of "
-        f"{column}: finding a person's class reveals it.",
-        attempts=release.people,
-        successes=people,
-        affected=people,
-        baseline=by_chance(material, column),
-        column=column,
-        counted=release.who,
-        figures={"classes": int(classes)},
-        avoid=f"require l-diversity of {column}",
-    )
 
 
 def ranges_of_classes(material: Material, column: str) -> Relation:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
@@ -253,17 +254,12 @@ _READINGS = (_range, _half, _set, _calendar, _single)
 
 def _value(text: str, kind: str) -> Value | None:
     """The end of a range in the column's type; None if it is not a value of it."""
-    try:
-        return read(text, kind) if kind not in ("text", "other") else None
-    except ValueError:
-        return _number(text) if kind == "integer" else None
-
-
-def _number(text: str) -> Value | None:
-    try:
-        return read(text, "decimal")
-    except ValueError:
+    if kind in ("text", "other"):
         return None
+    for of_kind in (kind, "decimal") if kind == "integer" else (kind,):
+        with suppress(ValueError):
+            return read(text, of_kind)
+    return None
 
 
 def ends(label: str, kind: str) -> list[Value]:
@@ -279,13 +275,9 @@ def ends(label: str, kind: str) -> list[Value]:
     if value is not None:
         return [value] if as_text(value) == label else []  # 02139 is not a number
     if kind != "decimal" and calendar:
-        return [_value(_first_day(calendar), kind)]
+        year, month, quarter = (int(calendar[part] or 0) for part in ("year", "month", "quarter"))
+        return [_value(f"{year:04}-{month or 3 * (quarter or 1) - 2:02}-01", kind)]  # the first day
     match = _BRACKETS.fullmatch(label) or _DASH.fullmatch(label) or _HALF.fullmatch(label)
     texts = [text for name, text in match.groupdict().items() if name in _ENDS and text] if match else []
     found = [_value(text, kind) for text in texts]
     return [] if None in found or not _in_order(found) else found
-
-
-def _first_day(calendar: re.Match[str]) -> str:
-    year, month, quarter = (int(calendar[part] or 0) for part in ("year", "month", "quarter"))
-    return f"{year:04}-{month or 3 * (quarter or 1) - 2:02}-01"

@@ -16,7 +16,6 @@ from typing import Any
 from kanon_sql.attack.matching import attack, classes_of, fitting
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
-from kanon_sql.queries import Relation
 
 
 def _linkability(material: Material) -> Iterator[Outcome]:
@@ -44,24 +43,23 @@ def _linkability(material: Material) -> Iterator[Outcome]:
             figures={"same": float(same)},
             avoid="raise k, or release fewer of these columns together",
         )
-        yield outcome.with_control(_on_control(material, material.control, halves)) if material.control else outcome
+        if material.control:  # people that fit no class are not linked
+            _, same, _ = _linked(material, material.control, halves)
+            outcome = outcome.with_control(Control(min(material.most, material.control.people), round(same)))
+        yield outcome
 
 
 def _linked(material: Material, people: Copy, halves: Mapping[str, tuple[str, ...]]) -> tuple[Any, ...]:
     """How many people fit, and how often both halves lead to one record, with and without the person's own."""
-    attacked = attack(material, people, halves["both"])
+    tables, attacked = material.tables, attack(material, people, halves["both"])
     holes = {"fits": attacked.fits, "classes": classes_of(material, material.release)}
-    candidates = {"both": material.tables.create("both", "attack_linkability/candidates", **holes)}
+    candidates = {"both": tables.create("both", "attack_linkability/candidates", **holes)}
     for stem in ("one", "other"):
-        candidates[stem] = _candidates(material, people, attacked.targets, halves[stem], stem)
-    (linked,) = material.tables.rows("attack_linkability/halves", **candidates)
+        classes = classes_of(material, material.release, f"{stem}_classes", halves[stem])
+        fits = fitting(material, attacked.targets, people, classes, halves[stem], f"{stem}_fits")
+        candidates[stem] = tables.create(stem, "attack_linkability/candidates", fits=fits, classes=classes)
+    (linked,) = tables.rows("attack_linkability/halves", **candidates)
     return linked
-
-
-def _on_control(material: Material, control: Copy, halves: Mapping[str, tuple[str, ...]]) -> Control:
-    """The same for people without a record; people that fit no class are not linked."""
-    _, same, _ = _linked(material, control, halves)
-    return Control(min(material.most, control.people), round(same))
 
 
 def _halves(material: Material, columns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -70,13 +68,6 @@ def _halves(material: Material, columns: tuple[str, ...]) -> tuple[tuple[str, ..
     if not 0 < len(first) < len(columns):
         first = set(columns[::2])
     return tuple(name for name in columns if name in first), tuple(name for name in columns if name not in first)
-
-
-def _candidates(material: Material, source: Copy, targets: Relation, names: tuple[str, ...], stem: str) -> Relation:
-    """The records that fit a target in some of the quasi-identifiers: target, classes, records."""
-    classes = classes_of(material, material.release, f"{stem}_classes", names)
-    fits = fitting(material, targets, source, classes, names, f"{stem}_fits")
-    return material.tables.create(stem, "attack_linkability/candidates", fits=fits, classes=classes)
 
 
 LINKABILITY = Attack(

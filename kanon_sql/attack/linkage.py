@@ -136,7 +136,12 @@ def _of_records(linked: _Linked) -> Outcome:
     labels = material.release.plain(material.quasi_identifiers)
     seeded: dict[str, Hole] = {"labels": labels, "seed": str(material.seed), "most": material.most}
     classes = tables.create("drawn_classes", "attack_linkage/drawn_classes", classes=linked.classes, **seeded)
-    tuples = _tuples(linked)
+    people_of: dict[str, Hole] = {"people": people.relation, "columns": people.plain(linked.names)}
+    query = "attack_linkage/tuples"
+    if linked.by_key and material.source:
+        query = "attack_linkage/tuples_in_source"
+        people_of |= {"source": material.source.relation, "unit": material.source.unit}
+    tuples = tables.create("tuples", query, **people_of)
     fits = fitting(material, tuples, people, classes, linked.names, "people_fits")
     (sums,) = tables.rows("attack_linkage/linked_records", classes=classes, fits=fits, tuples=tuples)
     records, fitted, one_person, right = int(sums[0]), int(sums[1]), int(sums[2]), float(sums[3])
@@ -153,17 +158,6 @@ def _of_records(linked: _Linked) -> Outcome:
         figures={"fitting": fitted, "one_person": one_person, "right": right},
         avoid=_AVOID,
     )
-
-
-def _tuples(linked: _Linked) -> Relation:
-    """The people by their common columns: target, the columns, people, in_source."""
-    people, source, tables = linked.people, linked.material.source, linked.material.tables
-    holes: dict[str, Hole] = {"people": people.relation, "columns": people.plain(linked.names)}
-    if linked.by_key and source:
-        return tables.create(
-            "tuples", "attack_linkage/tuples_in_source", **holes, source=source.relation, unit=source.unit
-        )
-    return tables.create("tuples", "attack_linkage/tuples", **holes)
 
 
 LINKAGE = Attack(

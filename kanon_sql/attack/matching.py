@@ -210,7 +210,10 @@ def covered_values(
             "an attacker who looks for the nearest class learns more"
         )
         return dict.fromkeys(labels, range(len(values)))
-    column, texts, others = people.column(name), [text for _, text in values], _values_of_others(material, name)
+    column, texts = people.column(name), [text for _, text in values]
+    # Labels with the text of a value in a table of people are values.
+    tables = [copy for copy in (material.source, material.auxiliary) if copy and name in copy.columns]
+    others = {text for copy in tables for _, text in _values(material, copy.relation, copy.plain([name]))}
     readable = texts if column.kind == "other" else [value for value, _ in values]
     places, unread = covered(labels, readable, column.kind, material.hierarchy(column, readable), texts, others)
     _note_unread(material, name, unread)
@@ -240,12 +243,6 @@ def _overlapping(
         )
     _note_unread(material, name, unread)
     return pairs
-
-
-def _values_of_others(material: Material, name: str) -> set[str | None]:
-    """The texts of an attribute's values in the tables of people: labels with such a text are values."""
-    people = [copy for copy in (material.source, material.auxiliary) if copy and name in copy.columns]
-    return {text for copy in people for _, text in _values(material, copy.relation, copy.plain([name]))}
 
 
 def _values(material: Material, people: Relation, value: Sequence[str]) -> list[tuple[Any, ...]]:

@@ -243,11 +243,11 @@ def _shown(material: Material, source: Copy, name: str, number: int) -> MappedCo
     pairs = zip(values, levels[level], below, strict=True)
     rows = [(text_key(text), codes[own], texts[under]) for (_, text), own, under in pairs if own in codes]
     own_rows = [(text_key(label), code, 0) for label, code in codes.items()]
-    return MappedColumn(
-        name,
-        level,
-        *(_load(material, f"{stem}_{number}", found_rows) for stem, found_rows in (("m", rows), ("l", own_rows))),
+    mapping, own_mapping = (
+        tables.load(f"{stem}_{number}", _TYPES, list(zip(*found_rows, strict=True)) or [[], [], []])
+        for stem, found_rows in (("m", rows), ("l", own_rows))
     )
+    return MappedColumn(name, level, mapping, own_mapping)
 
 
 def _levels(values: Sequence[tuple[Any, ...]], hierarchy: Hierarchy | None) -> Iterator[list[Label]]:
@@ -261,10 +261,6 @@ def _levels(values: Sequence[tuple[Any, ...]], hierarchy: Hierarchy | None) -> I
         labels = hierarchy.labels(level)
         found = [labels[places[key(value)]] if key(value) in places else STAR for value, _ in values]
         yield [None if label is None else as_text(label) for label in found]
-
-
-def _load(material: Material, stem: str, rows: Sequence[tuple[Any, ...]]) -> Relation:
-    return material.tables.load(stem, _TYPES, list(zip(*rows, strict=True)) or [[], [], []])
 
 
 MINIMALITY = Attack(

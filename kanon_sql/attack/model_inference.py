@@ -79,7 +79,9 @@ def _of_column(
 ) -> Outcome:
     baseline = commonest(material, column)
     people = _people(material, likeliest)
-    pairs = _pairs(material, column, likeliest)
+    holes = {**counted_values(material, column), "classes": classes_of(material, material.release)}
+    holes |= {"likeliest": likeliest, "seed": str(material.seed), "most": _MOST_PAIRS}
+    pairs = material.tables.rows("attack_attributes/training", **holes)  # class, value, number of records with both
     predictions = _predictions(pairs, [int(n) for _, _, n in pairs], features, material.seed)
     right = _hits(predictions, people)
     right_without_own = _right_without_own(pairs, people, features, material.seed)
@@ -119,13 +121,6 @@ def _people(material: Material, likeliest: Relation) -> list[_Row]:
 def _hits(predictions: dict[int, str], people: Sequence[_Row]) -> int:
     """The number of people for whom the prediction is the right value."""
     return sum(predictions.get(number) == value for number, value, _ in people)
-
-
-def _pairs(material: Material, column: str, likeliest: Relation) -> list[_Row]:
-    """The training data: class, value, number of records with both."""
-    classes = classes_of(material, material.release)
-    holes = {**counted_values(material, column), "classes": classes, "likeliest": likeliest}
-    return material.tables.rows("attack_attributes/training", seed=str(material.seed), most=_MOST_PAIRS, **holes)
 
 
 def _right_without_own(pairs: Sequence[_Row], people: Sequence[_Row], features: dict[int, list[int]], seed: int) -> int:
@@ -171,12 +166,11 @@ def _features(material: Material, classes: Relation) -> dict[int, list[int]]:
     """The labels of every class as numbers, ordered by the first number in a label."""
     plain = material.release.plain(material.quasi_identifiers)
     rows = material.tables.rows("frequency_sets/copy", source=classes, columns=["class", *plain])
-    codes = [_codes({row[place] for row in rows}) for place in range(1, len(plain) + 1)]
+    codes: list[dict[Label, int]] = []
+    for place in range(1, len(plain) + 1):
+        labels = sorted({row[place] for row in rows}, key=_order)
+        codes.append({label: code for code, label in enumerate(labels)})
     return {row[0]: [code[label] for code, label in zip(codes, row[1:], strict=True)] for row in rows}
-
-
-def _codes(labels: set[Label]) -> dict[Label, int]:
-    return {label: code for code, label in enumerate(sorted(labels, key=_order))}
 
 
 def _order(label: Label) -> tuple[float, str]:

@@ -44,17 +44,12 @@ class _Attempts:
 def _singling_out(material: Material) -> Iterator[Outcome]:
     source = material.source
     assert source is not None
-    names = _common(material, source)
+    columns = dict.fromkeys((*material.quasi_identifiers, *material.release.columns))
+    names = tuple(name for name in columns if name in source.columns and name != material.unit)
     yield _outcome(material, source, "singling_out_by_one", [(name,) for name in names], "one column")
     if len(names) > 1:
         sets = _sets(names, random.Random(material.seed))
         yield _outcome(material, source, "singling_out", sets, "several columns")
-
-
-def _common(material: Material, source: Copy) -> _Names:
-    """The common columns of the release and the source, except the unit."""
-    names = (*material.quasi_identifiers, *material.release.columns)
-    return tuple(dict.fromkeys(name for name in names if name in source.columns and name != material.unit))
 
 
 def _sets(names: _Names, draw: random.Random) -> list[_Names]:

@@ -5,7 +5,7 @@ Source: N. Li, T. Li, S. Venkatasubramanian, "t-closeness", ICDE 2007, section 3
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from kanon_sql import queries
 from kanon_sql.attack.dealing import SensitiveValues, values_of
@@ -28,13 +28,19 @@ def _skewness(material: Material) -> Iterator[Outcome]:
         (affected, classes, largest), chance = values.figures(
             "attack_attributes/skewed", "attack_attributes/skewed_people", **holes
         )
-        sentence = (
+        yield Outcome(
+            "skewness",
             f"{int(affected):,} of {release.people:,} {release.who} are in {int(classes):,} classes where a "
-            f"value of {column} is at least twice as frequent as in the whole release, and by ten points or more."
+            f"value of {column} is at least twice as frequent as in the whole release, and by ten points or more.",
+            attempts=release.people,
+            successes=int(affected),
+            affected=int(affected),
+            baseline=chance,
+            column=column,
+            counted=release.who,
+            figures={"classes": int(classes), "largest_ratio": largest},
+            avoid=f"require t-closeness or β-likeness of {column}, or raise k",
         )
-        figures = {"classes": int(classes), "largest_ratio": largest}
-        avoid = f"require t-closeness or β-likeness of {column}, or raise k"
-        yield _outcome("skewness", sentence, values, int(affected), chance, figures, avoid)
 
 
 def _similarity(material: Material) -> Iterator[Outcome]:
@@ -47,37 +53,19 @@ def _similarity(material: Material) -> Iterator[Outcome]:
         if found is None:
             continue
         (affected, classes), chance, how = found
-        sentence = (
+        yield Outcome(
+            "similarity",
             f"{int(affected):,} of {release.people:,} {release.who} are in {int(classes):,} classes with several "
-            f"values of {column}, but {how}."
+            f"values of {column}, but {how}.",
+            attempts=release.people,
+            successes=int(affected),
+            affected=int(affected),
+            baseline=chance,
+            column=column,
+            counted=release.who,
+            figures={"classes": int(classes)},
+            avoid=f"require t-closeness of {column} by its {'ordered' if ordered else 'hierarchical'} distance",
         )
-        distance = "ordered" if ordered else "hierarchical"
-        avoid = f"require t-closeness of {column} by its {distance} distance"
-        yield _outcome("similarity", sentence, values, int(affected), chance, {"classes": int(classes)}, avoid)
-
-
-def _outcome(
-    name: str,
-    sentence: str,
-    values: SensitiveValues,
-    affected: int,
-    chance: float,
-    figures: Mapping[str, float],
-    avoid: str,
-) -> Outcome:
-    release = values.material.release
-    return Outcome(
-        name,
-        sentence,
-        attempts=release.people,
-        successes=affected,
-        affected=affected,
-        baseline=chance,
-        column=values.column,
-        counted=release.who,
-        figures=figures,
-        avoid=avoid,
-    )
 
 
 def _near(values: SensitiveValues) -> _Found:

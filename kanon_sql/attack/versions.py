@@ -337,7 +337,11 @@ def _by_source(
         none = Intersection(0, 0)
         return [none] * sides.releases, [dict.fromkeys(sides.sensitive, none)] * sides.releases
     fits = people.fits(sides["version_classes"])
-    near = sides.all_classes() if everybody else _near(tables, suspects, fits)
+    if everybody:
+        near = sides.all_classes()
+    else:  # all classes of the people who fit a suspect class
+        targets = tables.create("near_targets", "attack_versions/near_targets", suspects=suspects, fits=fits)
+        near = tables.create("near", "attack_versions/near_classes", targets=targets, fits=fits)
     first, second = (
         tables.create(
             f"{stem}_fits",
@@ -369,12 +373,6 @@ def _suspects(sides: _Sides) -> Relation:
         values = sides.changed_values(sides.material.release.plain([name]))
         tables.add(suspects, "attack_versions/classes_of_few_values", values=values)
     return suspects
-
-
-def _near(tables: Scratch, suspects: Relation, fits: Relation) -> Relation:
-    """All classes of the people who fit a suspect class: release, class."""
-    targets = tables.create("near_targets", "attack_versions/near_targets", suspects=suspects, fits=fits)
-    return tables.create("near", "attack_versions/near_classes", targets=targets, fits=fits)
 
 
 def _narrowed(sides: _Sides) -> list[Intersection]:

@@ -6,7 +6,7 @@ from kanon_sql import queries
 from kanon_sql.cloak.boxes import Boxes, numbered
 from kanon_sql.cloak.grid import halved
 from kanon_sql.cloak.points import Cloaking
-from kanon_sql.queries import Hole, Relation
+from kanon_sql.queries import Relation
 
 
 def both(cloaking: Cloaking) -> Boxes:
@@ -27,14 +27,16 @@ def both(cloaking: Cloaking) -> Boxes:
     }
     holes = {name: value for axis in axes for name, value in axes[axis].holes(axis).items()}
     cloaking.stage("Finding what each row tolerates")
-    tables = cloaking.tables
+    tables, safe = cloaking.tables, cloaking.model.safe
     waiting, other = tables.pair("waiting")
     cells = tables.create("cells", "cloak_points/cells", points=cloaking.points, **holes)
     tables.create(waiting, "cloak_both/reach", points=cloaking.points, cells=cells, depth=depth, **holes)
     taken = tables.load("taken", {"row": "BIGINT", "space": "BIGINT", "time": "BIGINT"}, [[], [], []])
     for space, time in _grids(cloaking, waiting, depth):
         cloaking.stage(f"Filling cells of level {space} in space and {time} in time")
-        if met := _meet(cloaking, waiting, space, time):
+        shifts = {"space_shift": depth - space, "time_shift": depth - time}
+        met = tables.create("met", "cloak_both/met", waiting=waiting, safe=safe, space=space, time=time, **shifts)
+        if tables.count(met):
             tables.add_as(taken, queries.select_all(met, tables.engine.dialect))
             tables.create(other, "cloak_both/unmet", waiting=waiting, met=met)
             waiting, other = other, waiting
@@ -50,12 +52,3 @@ def _grids(cloaking: Cloaking, waiting: Relation, depth: int) -> list[tuple[int,
         return []
     pairs = [(s, t) for s in range(space, depth + 1) for t in range(time, depth + 1)]
     return sorted(pairs, key=lambda pair: (-(2 * pair[0] + pair[1]), -pair[0]))
-
-
-def _meet(cloaking: Cloaking, waiting: Relation, space: int, time: int) -> Relation | None:
-    """The rows that share cells of one grid; None if there are none."""
-    depth = cloaking.spec.cloak.depth
-    shifts = {"space_shift": depth - space, "time_shift": depth - time}
-    holes: dict[str, Hole] = {"waiting": waiting, "safe": cloaking.model.safe}
-    met = cloaking.tables.create("met", "cloak_both/met", space=space, time=time, **holes, **shifts)
-    return met if cloaking.tables.count(met) else None

@@ -42,7 +42,10 @@ class Stream:
 
         `earlier`: its earlier neighbours by mutual tolerance, including released and expired ones.
         """
-        self._expire(self.messages[number].time)
+        while self._deadlines and self._deadlines[0][0] < self.messages[number].time:
+            _, expired = heappop(self._deadlines)
+            if expired in self.waiting:
+                self._leave(expired)
         neighbours = {message for message in earlier if message in self.waiting}
         self.waiting[number] = neighbours
         for neighbour in neighbours:
@@ -52,12 +55,6 @@ class Stream:
         for member in clique or ():
             self._leave(member)
         return clique
-
-    def _expire(self, now: float) -> None:
-        while self._deadlines and self._deadlines[0][0] < now:
-            _, number = heappop(self._deadlines)
-            if number in self.waiting:
-                self._leave(number)
 
     def _leave(self, number: int) -> None:
         for neighbour in self.waiting.pop(number):

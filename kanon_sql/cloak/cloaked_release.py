@@ -150,14 +150,14 @@ def compare(cloaking: Cloaking, table: Table, engine: Engine, relation: Relation
         )
 
 
-def identifying(cloaking: Cloaking, rows: int, table: Table, most: float = 0.5) -> Sequence[str]:
-    """The released columns whose value belongs to a single unit in more than `most` of the rows."""
+def identifying(cloaking: Cloaking, rows: int, table: Table) -> Sequence[str]:
+    """The released columns whose value belongs to a single unit in more than half of the rows."""
     named = {ours: name for ours, name in cloaking.kept.items() if name in kept_columns(table, cloaking.spec)}
     columns = []
     for ours, name in named.items():
         ((alone,),) = cloaking.tables.rows(
             "cloak_release/identifying", column=[ours], released=cloaking.tables["released"]
         )
-        if alone > most * rows:
+        if alone > rows / 2:
             columns.append(name)
     return columns

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from kanon_sql import queries
@@ -88,7 +88,8 @@ def read(
     kept = kept_columns(table, spec)
     source = table
     if here is not engine:
-        copied = queries.text("frequency_sets/copy", engine.dialect, columns=_needed(spec, kept), source=table.relation)
+        needed = [*dict.fromkeys([*kept, *spec.location, spec.time, spec.unit, *spec.cloak.columns])]
+        copied = queries.text("frequency_sets/copy", engine.dialect, columns=needed, source=table.relation)
         source = here.table(tables.receive("source", engine, copied))
     names = {f"c{index}": name for index, name in enumerate(kept)}
     column = source.column(spec.time)
@@ -175,10 +176,6 @@ def check_extent(extent: Extent, spec: CloakSpec, time: Moment) -> None:
         raise SpecError(
             f"the times in {time.column!r} exceed 2^53, above which whole numbers are not exact; divide them"
         )
-
-
-def _needed(spec: CloakSpec, kept: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys([*kept, *spec.location, spec.time, spec.unit, *spec.cloak.columns]))
 
 
 def _numbers(spec: CloakSpec) -> dict[str, str]:

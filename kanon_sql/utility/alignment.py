@@ -124,12 +124,9 @@ def _chosen(target: Int64s, likely: Floats, whose: Int64s, random: np.random.Gen
     """A drawn pair for every row, by its tuple `whose`; -1 if the tuple has no pair."""
     tuples = int(whose.max()) + 1
     sums = np.bincount(target, likely, tuples)
-    up_to = target + np.cumsum(likely / sums[target]) - _before(target, likely / sums[target], tuples)
+    shares = likely / sums[target]
+    of_tuple = np.bincount(target, shares, tuples)
+    before = (np.cumsum(of_tuple) - of_tuple)[target]  # the shares of all earlier tuples
+    up_to = target + np.cumsum(shares) - before
     places = np.searchsorted(up_to, whose + random.random(len(whose)) * (1 - 1e-9), "left")
     return np.where(np.isin(whose, target), np.minimum(places, max(0, len(target) - 1)), -1)
-
-
-def _before(target: Int64s, shares: Floats, tuples: int) -> Floats:
-    """The sum of the shares of all earlier tuples."""
-    of_tuple = np.bincount(target, shares, tuples)
-    return (np.cumsum(of_tuple) - of_tuple)[target].astype(float)

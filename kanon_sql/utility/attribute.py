@@ -111,7 +111,7 @@ def attribute(
     covers = _Covers(domain, release, hierarchy(domain.values), as_any)
     groups, numbers = _grouped(domain)
     weights, codes = _coded(covers, groups, len(numbers))
-    rows = np.array([n for _, n in release], dtype=float)
+    labels, rows = [label for label, _ in release], np.array([n for _, n in release], dtype=float)
     total = rows.sum() or 1.0
     return SharedColumn(
         column.name,
@@ -126,8 +126,8 @@ def attribute(
         numbers=numbers,
         weights=weights,
         source_codes={text: int(groups[place]) for text, place in domain.places.items()},
-        released_codes={label: int(code) for (label, _), code in zip(release, codes, strict=True)},
-        shown=covers.shown(domain, release),
+        released_codes={label: int(code) for label, code in zip(labels, codes, strict=True)},
+        shown=ColumnDisplay(domain.kind, domain.texts, domain.numbers, labels, rows, covers.labels, covers.places),
         unread=covers.unread,
     )
 
@@ -209,12 +209,6 @@ class _Covers:
         """The rows of the labels, spread over the values that they cover."""
         return np.bincount(self.places, self.chances * rows[self.labels], self.size).astype(float)
 
-    def shown(self, domain: _Domain, release: CountedLabels) -> ColumnDisplay:
-        """The values and the labels."""
-        labels = [label for label, _ in release]
-        rows = np.array([n for _, n in release], dtype=float)
-        return ColumnDisplay(domain.kind, domain.texts, domain.numbers, labels, rows, self.labels, self.places)
-
     @property
     def chances(self) -> Floats:
         """The probabilities of the covered values, per label and value."""
@@ -230,7 +224,7 @@ def _grouped(domain: _Domain) -> tuple[Int64s, Floats]:
         groups = np.arange(count)
     elif domain.ordered:
         before = np.cumsum(rows) - rows
-        groups = _renumbered(np.floor(before * MOST_GROUPS / rows.sum()))
+        groups = np.unique(np.floor(before * MOST_GROUPS / rows.sum()), return_inverse=True)[1].astype(np.int64)
     else:
         by_size = np.argsort(-rows, kind="stable")
         groups = np.empty(count, dtype=np.int64)
@@ -241,10 +235,6 @@ def _grouped(domain: _Domain) -> tuple[Int64s, Floats]:
     counted = np.bincount(groups, domain.rows * np.isfinite(domain.numbers))
     means = np.divide(weighted, counted, out=np.full(len(counted), np.nan), where=counted > 0)
     return groups, means
-
-
-def _renumbered(groups: Floats) -> Int64s:
-    return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 
 def _coded(covers: _Covers, groups: Int64s, count: int) -> tuple[Floats, Int64s]:

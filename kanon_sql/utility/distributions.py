@@ -217,7 +217,10 @@ def _of_labels(attribute: SharedColumn, released: Floats, least: int) -> list[Bi
     shown = attribute.shown
     if len(shown.released) > _MOST_LABELS:
         return []
-    bins = [(Bin(_printed(shown.released[n]), *_sums(attribute, released, at)), at[0]) for n, at in _apart(shown)]
+    bins = [
+        (Bin(_printed(shown.released[n]), float(attribute.rows[at].sum()), float(released[at].sum())), at[0])
+        for n, at in _apart(shown)
+    ]
     bins.sort(key=lambda both: -both[0].source)
     shown_bins = [(bin_, place) for bin_, place in bins[: MOST - 1] if bin_.source >= least]
     other = attribute.rows.sum() - sum(bin_.source for bin_, _ in shown_bins)
@@ -239,10 +242,6 @@ def _apart(shown: ColumnDisplay) -> Iterator[tuple[int, Int64s]]:
         if len(places) and not taken[places].any():
             taken[places] = True
             yield int(label), places
-
-
-def _sums(attribute: SharedColumn, released: Floats, places: Int64s) -> tuple[float, float]:
-    return float(attribute.rows[places].sum()), float(released[places].sum())
 
 
 def _printed(label: str | None) -> str:

@@ -69,11 +69,8 @@ class Sides:
     def combined(self, subsets: Sequence[Subset]) -> Combined:
         """Count the combinations of codes of some sets of up to three columns in both tables."""
         subsets = subsets or [()]  # of no column, so that a count is possible
-        return Combined(subsets, *(self._combined(f"combined_{coded.name}", subsets, coded) for coded in self._both))
-
-    @property
-    def _both(self) -> tuple[Relation, Relation]:
-        return self.source, self.release
+        both = (self.source, self.release)
+        return Combined(subsets, *(self._combined(f"combined_{coded.name}", subsets, coded) for coded in both))
 
     def _combined(self, stem: str, subsets: Sequence[Subset], coded: Relation) -> Relation:
         texts = []
@@ -107,7 +104,11 @@ class Sides:
         self._load(drawn_queries, combined.subsets)
         relations = {"predicates": self.tables["predicates"], "chances": self.tables["chances"]}
         self.tables.create("weights", "utility/weights", **relations)
-        exact, estimated = (self._answers(counted) for counted in (combined.source, combined.release))
+        holes = {"asked": self.tables["asked"], "weights": self.tables["weights"]}
+        exact, estimated = (
+            {int(query): float(n) for query, n in self.tables.rows("utility/answers", combined=counted, **holes)}
+            for counted in (combined.source, combined.release)
+        )
         return errors(drawn_queries, rows, exact, estimated)
 
     def _load(self, drawn_queries: Sequence[Query], subsets: Sequence[Subset]) -> None:
@@ -125,10 +126,6 @@ class Sides:
             ):
                 column.extend(np.asarray(added).tolist())
         self.tables.load("chances", {**_integers("attribute", "code", "part"), "chance": "DOUBLE"}, chances)
-
-    def _answers(self, combined: Relation) -> Mapping[int, float]:
-        holes = {"asked": self.tables["asked"], "weights": self.tables["weights"]}
-        return {int(query): float(n) for query, n in self.tables.rows("utility/answers", combined=combined, **holes)}
 
     def rows(self, coded: Relation) -> tuple[list[Codes], Int64s]:
         """The distinct tuples of codes in order, as columns, and the number of rows of every tuple."""
