@@ -45,7 +45,8 @@ def copied(
     """
     kinds = {column.name: column.kind for column in source.table.columns}
     is_release = role not in ("source", "auxiliary", "control", "priors")
-    is_half = role.startswith(OTHER) and _is_half(kinds, shown)
+    # Half of an anatomy has its groups, and no quasi-identifier.
+    is_half = role.startswith(OTHER) and GROUP in kinds and not any(kinds.keys() & {*names} for names in shown.values())
     if is_half:
         shown = {}
     elif role != "priors":
@@ -72,13 +73,17 @@ def copied(
             relation = ranged
     unit_columns = (columns[unit],) if unit in columns else ()
     rows = tables.count(relation)
+    people = rows
+    if unit_columns:
+        ((found,),) = tables.rows("frequency_sets/people", relation=relation, unit=unit_columns)
+        people = int(found) or rows
     return Copy(
         _WHO.get(role, role.replace(OTHER, "other release")),
         relation,
         columns,
         kinds,
         rows,
-        _people(tables, relation, unit_columns) or rows,
+        people,
         unit_columns,
         is_release,
         is_half,
@@ -121,7 +126,12 @@ def encoded(tables: Scratch, copy: Copy, quasi_identifiers: Sequence[str], store
     """
     rows, stem = copy.relation, copy.relation.name
     columns = [column.name for column in tables.engine.table(rows).columns]
-    texts = _few_texts(tables, copy) if copy.rows >= LARGE else []
+    texts: list[str] = []
+    if copy.rows >= LARGE:  # those with few distinct values in the first rows, except the unit
+        texts = [name for name in text_columns(tables, rows) if name not in copy.unit]
+    if texts:
+        ((*numbers,),) = tables.rows_as(queries.text_counts(rows, texts, LARGE))
+        texts = [name for name, number in zip(texts, numbers, strict=True) if number <= _MOST_TEXTS]
     if texts or not stored:
         with text_types(tables, rows, texts) as types:
             text = queries.typed_columns(rows, columns, dict(zip(texts, types, strict=True)))
@@ -136,25 +146,6 @@ def encoded(tables: Scratch, copy: Copy, quasi_identifiers: Sequence[str], store
         tables.drop(rows)
         rows = classed
     return replace(copy, relation=rows, classes=classes)
-
-
-def _few_texts(tables: Scratch, copy: Copy) -> list[str]:
-    """The text columns with few distinct values in the first rows, except the unit."""
-    columns = [name for name in text_columns(tables, copy.relation) if name not in copy.unit]
-    if not columns:
-        return []
-    ((*numbers,),) = tables.rows_as(queries.text_counts(copy.relation, columns, LARGE))
-    return [name for name, number in zip(columns, numbers, strict=True) if number <= _MOST_TEXTS]
-
-
-def _is_half(kinds: Mapping[str, str], shown: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether a table has the groups of an anatomy, and no quasi-identifier."""
-    return GROUP in kinds and not any(kinds.keys() & {*names} for names in shown.values())
-
-
-def _people(tables: Scratch, copied: Relation, unit: Sequence[str]) -> int:
-    """The number of people in a copy; 0 if it does not have the unit."""
-    return int(tables.rows("frequency_sets/people", relation=copied, unit=unit)[0][0]) if unit else 0
 
 
 def check_columns(role: str, kinds: Mapping[str, str], needed: Mapping[str, tuple[str, ...]], every: bool) -> None:

@@ -8,7 +8,7 @@ from kanon_sql import queries
 from kanon_sql.attack import interval
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.plan.source import Source
-from kanon_sql.queries import Relation, Same
+from kanon_sql.queries import Hole, Relation, Same
 from kanon_sql.risk.known_rows import KnownRows, SeveralRows, known_rows
 from kanon_sql.spec import Spec
 
@@ -101,10 +101,11 @@ def linking_columns(table: Source, whole: Source | None, names: Sequence[str], s
         for column in whole.table.columns
         if column.name not in excluded and table.table.column(column.name) and column.kind != "other"
     ]
+    linking = []
     with Scratch(whole.engine, "linking") as tables:
-        return [name for name in able[:_MOST_KEYS] if _links(tables, whole.table.relation, name, unit)]
-
-
-def _links(tables: Scratch, source: Relation, column: str, unit: str) -> bool:
-    ((shared, repeated),) = tables.rows("known_rows/repeated_values", column=[column], unit=[unit], source=source)
-    return not shared and bool(repeated)
+        for name in able[:_MOST_KEYS]:
+            holes: dict[str, Hole] = {"column": [name], "unit": [unit], "source": whole.table.relation}
+            ((shared, repeated),) = tables.rows("known_rows/repeated_values", **holes)
+            if repeated and not shared:
+                linking.append(name)
+    return linking

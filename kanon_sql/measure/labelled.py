@@ -53,9 +53,9 @@ def labelled_population(
     names: Sequence[str],
     spec: Spec,
     model: PrivacyModels,
-    population_engine: Engine | None = None,
-    levels: Mapping[str, int] | None = None,
-    evidence: Evidence | None = None,
+    population_engine: Engine | None,
+    levels: Mapping[str, int] | None,
+    evidence: Evidence | None,
 ) -> Iterator[PopulationQuery | None]:
     """The query of the models' population with the labels of a release, and the engine to run it.
 
@@ -87,8 +87,8 @@ def labelled_people(
     model: PrivacyModels,
     whole: Source,
     written_as: str | None,
-    levels: Mapping[str, int] | None = None,
-    evidence: Evidence | None = None,
+    levels: Mapping[str, int] | None,
+    evidence: Evidence | None,
 ) -> Iterator[Source]:
     """The released rows together with the source's columns that a release lacks, such as the unit.
 
@@ -96,7 +96,9 @@ def labelled_people(
     people are then unknown. Labels are determined as for a population. `written_as`: the format of a release in a
     file. `levels`: of the columns, if available. `evidence`: of a local recoding, the labels of the source's tuples.
     """
-    _check_people(whole, model)
+    for column in model.sensitive.values():
+        if whole.table.column(column) is None:
+            raise SpecError(f"the source has no column {column!r}, which is counted; name the source of the release")
     counted = [column for column in model.sensitive.values() if column not in model.hidden]
     columns = list(dict.fromkeys([*names, *counted]))
     hidden = list(model.hidden)
@@ -111,7 +113,14 @@ def labelled_people(
         else:
             table = replace(whole.table, columns=tuple(c for c in whole.table.columns if c.name in (*columns, *hidden)))
             frequency_set = _counted("source", whole.engine, table, names, spec, scratch)
-            recoding = _shown_rows(frequency_set, _node(release, frequency_set, levels), table, spec)
+            # A recoding that shows all rows of the source at the release's node, without suppression.
+            judge = Judge(frequency_set, all_of(k_anonymity(1)))
+            plain = spec.model_copy(update={"identifiers": (), "target": None, "mask": False, "shuffle": False})
+            node = _node(release, frequency_set, levels)
+            recoding = FullDomain(
+                tables=frequency_set.tables, table=table, judge=judge, node=node, rows_at_risk=0, spec=plain
+            )
+            recoding.prepare()
             people = with_people(recoding, tables, written_as)
         query = queries.text(
             "privacy/class_rows", release.engine.dialect, release=release.table.relation, columns=columns
@@ -136,21 +145,6 @@ def labelled_people(
         yield Source(here, here.table(with_people_rows))
 
 
-def _check_people(whole: Source, model: PrivacyModels) -> None:
-    for column in model.sensitive.values():
-        if whole.table.column(column) is None:
-            raise SpecError(f"the source has no column {column!r}, which is counted; name the source of the release")
-
-
-def _shown_rows(frequency_set: FrequencySet, node: Node, table: Table, spec: Spec) -> FullDomain:
-    """A recoding that shows all rows of a source at a node, without suppression."""
-    judge = Judge(frequency_set, all_of(k_anonymity(1)))
-    plain = spec.model_copy(update={"identifiers": (), "target": None, "mask": False, "shuffle": False})
-    recoding = FullDomain(tables=frequency_set.tables, table=table, judge=judge, node=node, rows_at_risk=0, spec=plain)
-    recoding.prepare()
-    return recoding
-
-
 def _counted(
     what: str, engine: Engine, table: Table, names: Sequence[str], spec: Spec, tables: Scratch
 ) -> FrequencySet:
@@ -171,23 +165,18 @@ def _counted(
     return build_frequency_set(engine, table, builders, tables, keep_tuples=True, unmapped=spec.unmapped)
 
 
-def _node(release: Source, frequency_set: FrequencySet, levels: Mapping[str, int] | None = None) -> Node:
+def _node(release: Source, frequency_set: FrequencySet, levels: Mapping[str, int] | None) -> Node:
     """The level of every column of a release: from `levels` if available, otherwise from its labels."""
     node = []
     for attribute in frequency_set.attributes:
         name = attribute.column.name
         if levels is None:
-            node.append(_level(attribute.hierarchy, name, _labels(release, name)))
+            engine, relation = release.engine, release.table.relation
+            query = queries.text("population/labels", engine.dialect, column=[name], release=relation)
+            node.append(_level(attribute.hierarchy, name, {label for (label,) in engine.rows(query)}))
         else:
             node.append(levels[name])
     return tuple(node)
-
-
-def _labels(release: Source, name: str) -> set[str | None]:
-    """The labels of a released column."""
-    engine, relation = release.engine, release.table.relation
-    query = queries.text("population/labels", engine.dialect, column=[name], release=relation)
-    return {label for (label,) in engine.rows(query)}
 
 
 def _level(hierarchy: Hierarchy, name: str, labels: set[str | None]) -> int:

@@ -17,7 +17,6 @@ from kanon_sql.resources import install_command
 from kanon_sql.spec import Spec
 from kanon_sql.utility import (
     Association,
-    Drawn,
     Learned,
     Marginal,
     QueryErrors,
@@ -63,7 +62,6 @@ class UtilityMeasurement:
         self.notes: list[str] = []
         self.skipped: list[tuple[str, str]] = []
         self.shown = self._shown()
-        self._check_named()
         self.sources = {side: self._side(side) for side in _BOTH}
         self.rows = {side: source.rows for side, source in self.sources.items()}
         self._check_rows()
@@ -92,7 +90,10 @@ class UtilityMeasurement:
         return Sides(self.tables, attributes, *(self._coded(side, attributes) for side in _BOTH))
 
     def _shown(self) -> dict[str, tuple[str, ...]]:
-        """The columns that both tables have, with the columns that show them in the release."""
+        """The columns that both tables have, with the columns that show them in the release.
+
+        SpecError if a column with a role, or one to predict, is not in both tables.
+        """
         source, release = (self.both[side].table for side in _BOTH)
         shown = {column.name: shown_columns(column.name, release) for column in source.columns}
         common = {name: names for name, names in shown.items() if all(map(release.column, names))}
@@ -101,14 +102,11 @@ class UtilityMeasurement:
                 f"{self.names['source']} and {self.names['release']} have no column in common; name a source, and a "
                 "release of it"
             )
-        return common
-
-    def _check_named(self) -> None:
-        """SpecError if a column with a role, or one to predict, is not in both tables."""
         for name in (*self.spec.quasi_identifiers, *self.spec.sensitive, *self.targets):
-            if name not in self.shown:
-                where = "release" if self.both["source"].table.column(name) else "source"
+            if name not in common:
+                where = "release" if source.column(name) else "source"
                 raise SpecError(f"the {where} has no column {name!r}; name columns that both tables have")
+        return common
 
     def _side(self, side: str) -> Side:
         """The rows of a table in an embedded engine: where they are, or a copy of the common columns as text.
@@ -147,17 +145,13 @@ class UtilityMeasurement:
             )
 
     def _attribute(self, number: int, name: str) -> SharedColumn:
+        """A column of both; SourceError if no label fits a value of the source, a note if labels cannot be read."""
         column = self.both["source"].table.column(name)
         assert column is not None
         cells = {side: source.counted(number) for side, source in self.sources.items()}
         hierarchy = partial(known_hierarchy, self.spec, self.both["source"].engine, column)
         generalized = name in self.spec.quasi_identifiers
         compared = attribute(column, cells["source"], cells["release"], hierarchy, generalized)
-        self._check(compared, generalized)
-        return compared
-
-    def _check(self, compared: SharedColumn, generalized: bool) -> None:
-        """SourceError if no label of a column fits a value of the source; a note if labels cannot be read."""
         if compared.lost == self.rows["release"]:
             raise SourceError(
                 f"no released {compared.name} fits any that the source has; name the source of the release"
@@ -168,6 +162,7 @@ class UtilityMeasurement:
                 f"labels of {compared.name} that cannot be read ({compared.unread:,}) are taken for {values}; "
                 "name the quasi-identifiers and their hierarchies"
             )
+        return compared
 
     def _coded(self, side: str, attributes: Sequence[SharedColumn]) -> Relation:
         if side == "source":
@@ -188,33 +183,27 @@ class UtilityMeasurement:
     def _learned(self, sides: Sides, training_rows: int) -> Iterator[Learned]:
         if not self.targets:
             self.skipped.append(("models", "name the columns to predict, or sensitive ones"))
-        elif not is_installed():
+            return
+        if not is_installed():
             self.skipped.append(("models", f"they need scikit-learn; run: {install_command('utility')}"))
-        else:
-            self.observer.stage("Drawing rows for models")
-            rows = drawn_rows(sides, training_rows, self.spec.seed)
-            self.tables.drop(sides.source, sides.release)
-            self._note_unreleased(rows)
-            for name in self.targets:
-                yield from self._learned_of(name, sides.attributes, rows)
-
-    def _note_unreleased(self, rows: Drawn) -> None:
-        """Note that many drawn rows match no released row, as when values were changed rather than generalized."""
+            return
+        self.observer.stage("Drawing rows for models")
+        rows = drawn_rows(sides, training_rows, self.spec.seed)
+        self.tables.drop(sides.source, sides.release)
         suppressed = 1 - self.rows["release"] / self.rows["source"]
         if rows.unreleased > suppressed + _TOLERATED:
             self.notes.append(
                 f"{rows.unreleased:.1%} of the rows fit no released row, though {suppressed:.1%} are suppressed: "
                 "values were changed, or labels misread; the models of the release are trained without them"
             )
-
-    def _learned_of(self, name: str, attributes: Sequence[SharedColumn], rows: Drawn) -> Iterator[Learned]:
-        target = list(self.shown).index(name)
-        reason = why_not(attributes, target, rows)
-        if reason:
-            self.skipped.append((f"model of {name}", reason))
-            return
-        self.observer.stage(f"Training models of {name}")
-        yield learned(attributes, target, rows, self.spec.seed)
+        for name in self.targets:
+            target = list(self.shown).index(name)
+            reason = why_not(sides.attributes, target, rows)
+            if reason:
+                self.skipped.append((f"model of {name}", reason))
+                continue
+            self.observer.stage(f"Training models of {name}")
+            yield learned(sides.attributes, target, rows, self.spec.seed)
 
 
 def _plain(number: int) -> str:

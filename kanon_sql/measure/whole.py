@@ -76,9 +76,14 @@ def shown(
             labelled_population(release, names, spec, model, source_engine, levels, evidence)
         )
         missing = [column for column in model.hidden if release.table.column(column) is None]
-        if missing == [model.unit] and (owners := _waiting_owners(stack, release, missing[0])):
-            yield owners, population
-            return
+        if missing == [model.unit] and waiting_changes(release, model.unit):
+            # The source has other rows; the private companion has those of the release with digests of their owners.
+            path = release.files[0] if release.files else None
+            here = stack.enter_context(contextlib.closing(release.engine.embedded()))
+            owners, _ = owners_of(release, path, missing[0], stack.enter_context(Scratch(here, "owners")))
+            if owners:
+                yield owners, population
+                return
         if missing:
             if whole is None:
                 raise _not_shown(missing[0], model)
@@ -86,16 +91,6 @@ def shown(
                 labelled_people(release, names, spec, model, whole.source, written_as, levels, evidence)
             )
         yield release, population
-
-
-def _waiting_owners(stack: contextlib.ExitStack, release: Source, unit: str) -> Source | None:
-    """The rows with the digests of their owners, if changes wait, so that the source has other rows; None otherwise."""
-    if waiting_changes(release, unit) is None:
-        return None
-    path = release.files[0] if release.files else None
-    here = stack.enter_context(contextlib.closing(release.engine.embedded()))
-    people, _ = owners_of(release, path, unit, stack.enter_context(Scratch(here, "owners")))
-    return people
 
 
 def _not_shown(column: str, model: PrivacyModels) -> SpecError:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from base64 import b64decode, b64encode
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from glob import escape
@@ -119,9 +119,12 @@ class TableCopies:
 
     def add(self, digest: str, file: Path, kept: Collection[str], staging: Staging) -> None:  # noqa: ARG002
         """Insert the parts of a copy, and delete the target's copies that are not needed any more."""
+        with file.open("rb") as content:
+            texts = [b64encode(part).decode() for part in iter(lambda: content.read(_PART), b"")]
+        columns = [[self.target] * len(texts), [digest] * len(texts), [*range(len(texts))], texts]
         try:
             with Scratch(self.engine, "copies") as scratch:
-                parts = scratch.load("parts", _TYPES, self._parts(digest, file))
+                parts = scratch.load("parts", _TYPES, columns)
                 self._insert(queries.select_all(parts, self.engine.dialect), kept)
         except KanonError as error:
             raise TargetError(
@@ -131,11 +134,6 @@ class TableCopies:
 
     def tidy(self, kept: Collection[str]) -> None:
         """Do nothing: `add` has deleted them."""
-
-    def _parts(self, digest: str, file: Path) -> list[list[Any]]:
-        with file.open("rb") as content:
-            parts = [b64encode(part).decode() for part in iter(lambda: content.read(_PART), b"")]
-        return [[self.target] * len(parts), [digest] * len(parts), [*range(len(parts))], parts]
 
     def _insert(self, rows: str, kept: Collection[str]) -> None:
         engine, dialect = self.engine, self.engine.dialect
@@ -193,10 +191,16 @@ class History:
         history = history_of(before)
         if restores:
             return history
-        if self.release.history <= 1 or not _has_rows(spec):
+        assert spec.target
+        has_rows = spec.target.form in ("table", "materialized") and isinstance(spec, Spec)
+        if self.release.history <= 1 or not has_rows:  # there is no table or file of rows to compare
             return []
         older = history[: self.release.history - 1] if before is not None and _is_compared(spec) else []
-        return [self._add_copy(manifest["run"]["at"], _identified(manifest, before, spec), older), *older]
+        file = self._copy_of_staged()
+        digest, kept = sha256(file), [entry["sha256"] for entry in older]
+        if digest not in kept:
+            self.copies.add(digest, file, kept, self.staging)
+        return [{"at": manifest["run"]["at"], "sha256": digest, **_identified(manifest, before, spec)}, *older]
 
     def _past(self, number: int, entry: Mapping[str, str]) -> Past:
         target, file = self.release.spec.target, self.copies.fetch(entry["sha256"], self.folder)
@@ -208,13 +212,6 @@ class History:
                 f"`differencing_history: {number}` if no one has that release any more"
             )
         return Past(entry["at"], file, number, entry.get("regions"), entry.get("classes"))
-
-    def _add_copy(self, at: str, classes: Mapping[str, str], older: Sequence[Mapping[str, str]]) -> dict[str, str]:
-        file = self._copy_of_staged()
-        digest, kept = sha256(file), [entry["sha256"] for entry in older]
-        if digest not in kept:
-            self.copies.add(digest, file, kept, self.staging)
-        return {"at": at, "sha256": digest, **classes}
 
     def _copy_of_staged(self) -> Path:
         """Write the rows of the staged release to a file; with a `unit`, those with the digests of people."""
@@ -283,9 +280,3 @@ def _identified(manifest: Mapping[str, Any], before: Mapping[str, Any] | None, s
 
 def _is_compared(spec: ReleaseSpec) -> bool:
     return isinstance(spec.differencing_limit, int)
-
-
-def _has_rows(spec: ReleaseSpec) -> bool:
-    """Whether a release has rows to compare: in one table or file that is not a view."""
-    assert spec.target
-    return spec.target.form in ("table", "materialized") and isinstance(spec, Spec)

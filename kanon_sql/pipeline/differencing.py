@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kanon_sql import queries
-from kanon_sql.attack import Copy, JointExposure, Material, People, Versions
+from kanon_sql.attack import Copy, Material, People, Versions
 from kanon_sql.attack.matching import ANY_VALUE
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import file_format, quoted_path
@@ -220,10 +220,14 @@ class Guard:
                 alone.add(older, material)
                 yield from self._finish(alone)
             return
+        counted = self._copying.spec.privacy.counted
         for (older, _), comparison in zip(together.past, comparisons, strict=True):
             if unread:
                 raise _incomparable(self._copying.target, older, unread[0].partition(";")[0])
-            yield older, _singled_out(comparison, self._copying.spec)
+            assert comparison.changes
+            came = comparison.changes.exposed + comparison.changes.stayed
+            revealed = {column: both.found for column, both in comparison.composed.items() if column in counted}
+            yield older, SingledOut(comparison.k, came, comparison.below_k.found, revealed)
 
     def _material(self, new: Copy, past: _Past) -> Material:
         """What an attacker has who knows the new release and an earlier one."""
@@ -285,13 +289,6 @@ class _Together:
         return same and material.kept_with(material.previous) == mine.kept_with(mine.previous)
 
 
-def _singled_out(comparison: JointExposure, spec: Spec) -> SingledOut:
-    assert comparison.changes
-    revealed = {column: found.found for column, found in comparison.composed.items() if column in spec.privacy.counted}
-    came = comparison.changes.exposed + comparison.changes.stayed
-    return SingledOut(comparison.k, came=came, narrowed=comparison.below_k.found, revealed=revealed)
-
-
 @dataclass
 class Restored:
     """A release that is recreated: the changes that waited in it wait again."""
@@ -346,7 +343,9 @@ def guarded(
         if before is None:
             yield None
             return
-        people = replace(source, table=_used(source, spec))
+        used = {*spec.quasi_identifiers, *spec.privacy.counted, *spec.sensitive, *spec.hidden}
+        used_columns = tuple(column for column in source.table.columns if column.name in used)
+        people = replace(source, table=replace(source.table, columns=used_columns))
         names = [*columns]
         files = [_read(tables, past) for past in earlier]
         for data in (before, people, *files):
@@ -450,21 +449,11 @@ def _current_release(source: Source, spec: Spec, tables: Scratch) -> Iterator[So
 def _with_owners(release: Source, path: Path | None, spec: Spec, tables: Scratch) -> Source:
     """The rows of a release with the digests of their owners; DifferencingError if these were not kept."""
     assert spec.unit
+    assert spec.target
     people, why = owners_of(release, path, spec.unit, tables)
     if people is None:
-        raise _unknown_people(spec, why)
+        raise _incomparable(spec.target.name, _Older("it"), f"it is not known which people its rows are of: {why}")
     return people
-
-
-def _unknown_people(spec: Spec, why: str) -> DifferencingError:
-    assert spec.target
-    return _incomparable(spec.target.name, _Older("it"), f"it is not known which people its rows are of: {why}")
-
-
-def _used(source: Source, spec: Spec) -> Any:
-    """The source's table with quasi-identifiers, sensitive columns and the unit only."""
-    used = {*spec.quasi_identifiers, *spec.privacy.counted, *spec.sensitive, *spec.hidden}
-    return replace(source.table, columns=tuple(column for column in source.table.columns if column.name in used))
 
 
 def _incomparable(target: str, older: _Older, why: str) -> DifferencingError:
@@ -489,19 +478,17 @@ def _of_same_kinds(copying: _Copying, copies: Mapping[str, Copy]) -> dict[str, C
     for copy in copies.values():
         for name in copy.columns:
             kinds.setdefault(name, set()).add(copy.kinds[name])
-    compared = kinds.keys() - {
-        *copying.shown,
-        copying.spec.unit,
-    }  # the digests of people are compared with digests only
+    # The digests of people are compared with digests only.
+    compared = kinds.keys() - {*copying.shown, copying.spec.unit}
     mixed = {name for name in compared if len(kinds[name]) > 1}
-    return {role: _as_texts(copying.tables, role, copy, mixed) for role, copy in copies.items()}
-
-
-def _as_texts(tables: Scratch, role: str, copy: Copy, mixed: set[str]) -> Copy:
-    texts = {copy.columns[name]: copy.columns[name] for name in copy.columns if name in mixed}
-    if not texts:
-        return copy
-    unchanged = ["row_id", *(plain for plain in copy.columns.values() if plain not in texts)]
-    stem = tables.unused(f"{role}_texts")
-    relation = tables.create(stem, "release/as_texts", relation=copy.relation, texts=texts, columns=unchanged)
-    return replace(copy, relation=relation, kinds={**copy.kinds, **dict.fromkeys(mixed & copy.columns.keys(), "text")})
+    tables, converted = copying.tables, dict(copies)
+    for role, copy in copies.items():
+        texts = {plain: plain for name, plain in copy.columns.items() if name in mixed}
+        if not texts:
+            continue
+        unchanged = ["row_id", *(plain for plain in copy.columns.values() if plain not in texts)]
+        stem = tables.unused(f"{role}_texts")
+        relation = tables.create(stem, "release/as_texts", relation=copy.relation, texts=texts, columns=unchanged)
+        as_texts = dict.fromkeys(mixed & copy.columns.keys(), "text")
+        converted[role] = replace(copy, relation=relation, kinds={**copy.kinds, **as_texts})
+    return converted

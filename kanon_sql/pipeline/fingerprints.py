@@ -71,8 +71,12 @@ def of_source(source: Source, spec: ReleaseSpec) -> str:
 def of_table(engine: Engine, table: Table, columns: Sequence[str] | None = None) -> str:
     """The checksum of a table: of the names and types of its columns in order, and of its rows in any order."""
     names = [column.name for column in table.columns] if columns is None else list(columns)
-    rows = _rows(engine, table, names) if names else []
-    return digest_of([[[column.name, column.type] for column in table.columns], names, rows])
+    counted = []
+    if names:
+        text = queries.text("pipeline/fingerprint", engine.dialect, relation=table.relation, columns=names)
+        ((rows, digest),) = engine.rows(text)
+        counted = [int(rows), digest]
+    return digest_of([[[column.name, column.type] for column in table.columns], names, counted])
 
 
 def of_target(target: Target, engine: Engine) -> str | None:
@@ -112,12 +116,6 @@ def _files_of(target: Target) -> Iterator[Path]:
 def _stems(target: Target) -> tuple[str, ...]:
     """The suffixes of a target's parts."""
     return ("", "sensitive") if target.form == "anatomy" else ("",)
-
-
-def _rows(engine: Engine, table: Table, columns: Sequence[str]) -> list[Any]:
-    text = queries.text("pipeline/fingerprint", engine.dialect, relation=table.relation, columns=columns)
-    ((rows, digest),) = engine.rows(text)
-    return [int(rows), digest]
 
 
 def _of_hierarchies(spec: Spec, source: Source) -> dict[str, str]:

@@ -51,21 +51,17 @@ class Merger:
             "sensitive values are redrawn": bool(recoding.redrawn),
             "a model counts a column that is not released": {*model.hidden} > {*([spec.unit] if spec.unit else [])},
             "a model looks at a population, or at the release as a whole": bool(
-                model.of_release or any(each.population is not None for each in model.models)
+                model.of_release or any(of_class.population is not None for of_class in model.models)
             ),
             f"the values of {kept[0] if kept else ''} cannot be compared": bool(kept),
             f"{recoding.engine.name} has no temporary tables": not recoding.engine.has_temporary_tables,
             "the release is a view": spec.target is None or spec.target.form != "table",
         }
-        reason = next((reason for reason, applies in reasons.items() if applies), "")
-        return reason or self._different_columns(recoding)
-
-    def _different_columns(self, recoding: Recoding) -> str:
-        columns = {*recoding.columns, *([self.spec.unit] if self.spec.unit else [])}
+        needed = {*recoding.columns, *([spec.unit] if spec.unit else [])}
         for release in self.releases:
-            if missing := columns - {column.name for column in release.table.columns}:
-                return f"an earlier release has no column {min(missing)!r}"
-        return ""
+            if missing := needed - {column.name for column in release.table.columns}:
+                reasons[f"an earlier release has no column {min(missing)!r}"] = True
+        return next((reason for reason, applies in reasons.items() if applies), "")
 
     def hold(self, recoding: AnyRecoding) -> tuple[AnyRecoding, Deferred | None]:
         """The recoding with the rows of the earlier release, while all changes wait."""
@@ -132,18 +128,18 @@ class Merger:
         query = queries.text("deferral/cells", release.engine.dialect, names=rows.names, **holes)
         return self.tables.receive(stem, release.engine, query, "deferral/cells")
 
-    def _renamed(self, stem: str, release: Source, rows: ComparedRows) -> Relation:
-        """The rows of a release in a file by plain names, one by one, as a view."""
-        holes: dict[str, Hole] = {"columns": rows.released, "texts": rows.texts, "relation": release.table.relation}
-        return self.tables.view(stem, queries.text("deferral/renamed", release.engine.dialect, **holes))
-
     def _earlier(self, rows: ComparedRows, after: Relation) -> Iterator[Relation]:
         """The rows of the earlier releases by plain names, in the types of the new one."""
         types = self._types(after)
         for number, release in enumerate(self.releases):
-            copied = number > 0 and release.engine is self.tables.engine
-            read = self._renamed if copied else self._counted
-            counted = read(f"release_{number}", release, rows)
+            if number > 0 and release.engine is self.tables.engine:  # a view of a file, row by row
+                holes: dict[str, Hole] = {"columns": rows.released, "texts": rows.texts}
+                text = queries.text(
+                    "deferral/renamed", release.engine.dialect, relation=release.table.relation, **holes
+                )
+                counted = self.tables.view(f"release_{number}", text)
+            else:
+                counted = self._counted(f"release_{number}", release, rows)
             if self._types(counted) != types:
                 columns = [*rows.names, "n"]
                 typed = self.tables.create(f"typed_{number}", "deferral/no_rows", columns=columns, fresh=after)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kanon_sql import queries
-from kanon_sql.engine import Engine, Table
+from kanon_sql.engine import Engine
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.pipeline.copies import TABLE, Copies, FileCopies, TableCopies
 from kanon_sql.queries import Relation
@@ -120,8 +120,11 @@ class TableTrail:
         table = self.engine.existing(self.relation)
         if table is None:
             return []
-        _check_columns(table, self.name)
         names = [field.name for field in fields(Entry)]
+        if [column.name for column in table.columns] != names:
+            raise TargetError(
+                f"the {table.form} {self.name} is not an audit trail; name another with `audit` in the spec"
+            )
         rows = self.engine.rows(queries.text("pipeline/trail", self.engine.dialect, trail=self.relation, columns=names))
         return [Entry(*row) for row in rows]
 
@@ -204,11 +207,6 @@ def _line(entry: Entry) -> str:
 
 def _unreadable(number: int, line: str) -> Entry:
     return Entry(number, "", "", "", None, "", "", None, line, "", "")
-
-
-def _check_columns(table: Table, name: str) -> None:
-    if [column.name for column in table.columns] != [field.name for field in fields(Entry)]:
-        raise TargetError(f"the {table.form} {name} is not an audit trail; name another with `audit` in the spec")
 
 
 def problems(entries: Sequence[Entry]) -> list[tuple[int, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.file_source import SOURCE_VIEW
@@ -72,10 +73,11 @@ def preflight(
     if releases_it:
         check_reasons(spec, source.table)
         earlier = earlier_of(spec)
+        new: list[str] = []
         if earlier:
-            source, earlier = _reusing(source, spec, earlier)
-        else:
-            source = settle_roles(source, spec)
+            source, new, earlier = _without_drift(source, spec, earlier, earlier.manifest)
+        source = settle_roles(source, spec)
+        source = replace(source, roles=replace(source.roles, dropped=(*source.roles.dropped, *new)))
     if (releases_it or compared) and (spec.sets_show or any(name in RECODERS for name in strategies)):
         if search_in == "engine" and not source.engine.is_embedded:
             raise SpecError(
@@ -144,16 +146,19 @@ def check_reasons(spec: ReleaseSpec, table: Table) -> None:
             )
 
 
-def _reusing(source: Source, spec: Spec, earlier: Earlier) -> tuple[Source, Earlier]:
-    """The source for a reused recoding: without dropped new columns, and with roles; SpecError for refused drift."""
+def _without_drift(
+    source: Source, spec: Spec, earlier: Earlier, manifest: Mapping[str, Any]
+) -> tuple[Source, list[str], Earlier]:
+    """The source for a reused recoding, without the new columns that the policy drops, these, and the recoding.
+
+    The recoding has the reason not to reuse it if drift requires a search. SpecError for drift that is refused.
+    """
     check_columns(earlier, spec)
     check_kind(earlier, spec, spec.strategy in RECODERS)
-    drifted = drift(earlier.manifest, source, spec)
+    drifted = drift(manifest, source, spec)
     remaining, new = without_new(source, drifted)
-    settled = settle_roles(remaining, spec)
-    roles_with_new = replace(settled.roles, dropped=(*settled.roles.dropped, *new))
     why_not = next((difference.text for difference in drifted if difference.policy == "search"), None)
-    return replace(settled, roles=roles_with_new), replace(earlier, why_not=why_not)
+    return remaining, new, replace(earlier, why_not=why_not)
 
 
 def keeping_node(ready: Ready) -> Ready:
@@ -161,17 +166,11 @@ def keeping_node(ready: Ready) -> Ready:
 
     Only the hierarchies are compared with those of the earlier release: the tuples have fewer columns, of other types.
     """
-    spec = ready.spec
-    earlier = earlier_of(spec)
+    earlier = earlier_of(ready.spec)
     if earlier is None:
         return ready
-    check_columns(earlier, spec)
-    check_kind(earlier, spec, spec.strategy in RECODERS)
     of_hierarchies = {key: value for key, value in earlier.manifest.items() if key != "columns"}
-    drifted = drift(of_hierarchies, ready.source, spec)
-    without_new(ready.source, drifted)
-    why_not = next((difference.text for difference in drifted if difference.policy == "search"), None)
-    return replace(ready, earlier=replace(earlier, why_not=why_not))
+    return replace(ready, earlier=_without_drift(ready.source, ready.spec, earlier, of_hierarchies)[2])
 
 
 def settle_roles(source: Source, spec: ReleaseSpec) -> Source:

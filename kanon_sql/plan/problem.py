@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.frequency.fitting import HierarchySource
-from kanon_sql.frequency.frequency_set import Build, FrequencySet, build_frequency_set, merge_equal_codes, sampled
+from kanon_sql.frequency.frequency_set import FrequencySet, build_frequency_set, merge_equal_codes, sampled
 from kanon_sql.frequency.judge import Judge
 from kanon_sql.frequency.ruled import Ruled
 from kanon_sql.generalization.lattice import Lattice
@@ -60,8 +60,9 @@ def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Proble
     here = ready.here
     local = spec.strategy in RECODERS or spec.sets_show
     builders = {name: fit.builder for name, fit in ready.hierarchy_sources.items()}
-    if local:
-        builders = {name: _in_order(build) for name, build in builders.items()}
+    for name, build in builders.items():
+        if local and isinstance(build, Ruled) and not build.follows_order:
+            builders[name] = build.build  # a local recoding needs an order in which a label's values follow each other
     scratch = source.scratches[here]
     if spec.target and not here.has_temporary_tables:
         scratch.keep_lasting(*releases.scratch_place(here, spec.target))
@@ -91,11 +92,6 @@ def count(ready: Ready, observer: Observer, keep_tuples: bool = False) -> Proble
     costs = judge.with_cells(costs) if metric(spec.metric).needs_cells else costs
     lattice = _bounded(spec, frequency_set)
     return Problem(spec, source, ready.hierarchy_sources, frequency_set, judge, costs, lattice, seconds)
-
-
-def _in_order(build: Build) -> Build:
-    """The builder for a local recoding, which needs an order in which every label's values follow each other."""
-    return build.build if isinstance(build, Ruled) and not build.follows_order else build
 
 
 def posed_again(problem: Problem, spec: Spec, frequency_set: FrequencySet) -> Problem:

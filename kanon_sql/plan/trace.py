@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
@@ -64,12 +64,11 @@ class Trace:
         """Hand new answers to the operating system, so that they survive if the process is killed."""
         tests: _Tests = {}
         figures: _Scores = {}
-        for node in nodes:
-            if method is None:
-                tests[node] = self._answers.tests[node]
-            else:
-                figures[node] = {method: self._answers.figures[node][method]}
-        self._write("".join(self._text(line) for line in _lines_of_nodes(nodes, tests, figures)))
+        if method is None:
+            tests = {node: self._answers.tests[node] for node in nodes}
+        else:
+            figures = {node: {method: self._answers.figures[node][method]} for node in nodes}
+        self._write(self._text(_lines_of_nodes(nodes, tests, figures)))
 
     def _write(self, text: str) -> None:
         if self._partial is None or not text:
@@ -95,10 +94,12 @@ class Trace:
 
     def lines(self, steps: Sequence[TraceEntry] = ()) -> str:
         """The trace as text: the steps of a completed search, then all other answers."""
-        return "".join(self._text(line) for line in self._lines(steps))
+        tests, figures = dict(self._answers.tests), dict(self._answers.figures)
+        of_steps = [{**asdict(step), **_take_details(tests, figures, step.node, step.asked)} for step in steps]
+        return self._text([*of_steps, *_lines_of_nodes(self._answers.nodes, tests, figures)])
 
-    def _text(self, line: dict[str, Any]) -> str:
-        return f"{json.dumps({**line, 'of': self._fingerprint})}\n"
+    def _text(self, lines: Iterable[dict[str, Any]]) -> str:
+        return "".join(f"{json.dumps({**line, 'of': self._fingerprint})}\n" for line in lines)
 
     def keep(self, path: Path, overwrite: bool, error: KanonError) -> SourceError | None:
         """Write the answers when an error ended a search; returns that error with the way to continue."""
@@ -109,13 +110,6 @@ class Trace:
         return SourceError(
             f'{error}; the results for {nodes:,} nodes are in {path}, so continue with `resume="{path}"`', error.values
         )
-
-    def _lines(self, steps: Sequence[TraceEntry]) -> Iterator[dict[str, Any]]:
-        tests = dict(self._answers.tests)
-        figures = dict(self._answers.figures)
-        for step in steps:
-            yield {**asdict(step), **_take_details(tests, figures, step.node, step.asked)}
-        yield from _lines_of_nodes(self._answers.nodes, tests, figures)
 
 
 def _lines_of_nodes(nodes: Sequence[Node], tests: _Tests, figures: _Scores) -> Iterator[dict[str, Any]]:
@@ -134,8 +128,11 @@ def _take_details(tests: _Tests, figures: _Scores, node: Node, asked: str) -> di
     if asked == "test":
         _, below = tests.pop(node, (0, None))
         return {} if below is None else {"at_risk_below": below}
-    by_method = figures.pop(node, {})
-    return {"figures": {method: _without_none(answer) for method, answer in by_method.items()}} if by_method else {}
+    by_method = {
+        method: {name: value for name, value in asdict(answer).items() if value is not None and name != "node"}
+        for method, answer in figures.pop(node, {}).items()
+    }
+    return {"figures": by_method} if by_method else {}
 
 
 def partial_file(path: Path) -> Path:
@@ -181,10 +178,6 @@ def _add(answers: Answers, line: dict[str, Any]) -> None:
             name: tuple(value) if isinstance(value, list) else value for name, value in answer.items()
         }
         answers.figures.setdefault(node, {})[method] = Figures(node, **values)
-
-
-def _without_none(figures: Figures) -> dict[str, Any]:
-    return {name: value for name, value in asdict(figures).items() if value is not None and name != "node"}
 
 
 def fingerprint(problem: Problem) -> Fingerprint:
