@@ -17,12 +17,11 @@ from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-from kanon_sql.engine import Engine
 from kanon_sql.errors import KanonError, SpecError, TargetError
 from kanon_sql.plan.source import Source
 from kanon_sql.recode.show import shown_names
 from kanon_sql.resources import install_command, package_version
-from kanon_sql.spec import CloakSpec, ReleaseSpec, Target
+from kanon_sql.spec import CloakSpec, ReleaseSpec
 
 NAMESPACE = "OPENLINEAGE_NAMESPACE"  # environment variables of OpenLineage's own clients
 API_KEY = "OPENLINEAGE_API_KEY"
@@ -144,10 +143,13 @@ class Events:
 
     def start(self, source: Source, spec: ReleaseSpec) -> None:
         """Send START, with the source and the target."""
+        engine, target = source.engine, spec.target
         with self._without_errors():
             self._source = _of_source(source, spec)
-            if spec.target:
-                self._target = _of_target(spec.target, source.engine)
+            if target and target.file:
+                self._target = Dataset(*of_file(str(target.file)))
+            elif target:
+                self._target = Dataset(*engine.address(engine.place(str(target.table))))
             self._send("START")
 
     def complete(self, manifest: Mapping[str, Any], spec: ReleaseSpec, opened: AbstractContextManager[Source]) -> None:
@@ -155,7 +157,8 @@ class Events:
         with self._without_errors():
             lineage: dict[str, list[ColumnSource]] = {}
             if self._source and self._target:
-                self._target = replace(self._target, types=_released_types(opened))
+                with suppress(KanonError), opened as release:  # without types if it cannot be read any more
+                    self._target = replace(self._target, types=release.types())
                 lineage = column_lineage(self._source, self._target, spec, manifest)
             self._send("COMPLETE", rows=(int(manifest["rows"]), int(manifest["released_rows"])), lineage=lineage)
 
@@ -230,19 +233,6 @@ def _of_source(source: Source, spec: ReleaseSpec) -> Dataset:
     return Dataset(*of_file(spec.source if "://" in spec.source else name), source.types())
 
 
-def _released_types(opened: AbstractContextManager[Source]) -> Mapping[str, str]:
-    """The types of the released columns; empty if the release cannot be read any more."""
-    with suppress(KanonError), opened as release:
-        return release.types()
-    return {}
-
-
-def _of_target(target: Target, engine: Engine) -> Dataset:
-    if target.file:
-        return Dataset(*of_file(str(target.file)))
-    return Dataset(*engine.address(engine.place(str(target.table))))
-
-
 def of_file(place: str) -> tuple[str, str]:
     """The namespace and the name of a file or object, without credentials.
 
@@ -284,24 +274,17 @@ def column_lineage(
     roles = manifest["roles"]
     exact = (*roles["sensitive"], *roles["kept"], *_perturbed(manifest))
     found = {column: _with_age(_of_exact(column, manifest), spec) for column in exact if column in target.types}
-    for column, shown in _shown(target, roles).items():
+    for column in roles.get("quasi_identifiers", ()):
+        shown = (column,) if column in target.types else shown_names(column, "bounds")
         for name in shown:
-            found[name] = _with_age(_generalized(column, manifest), spec)
+            if name in target.types:
+                found[name] = _with_age(_generalized(column, manifest), spec)
     if isinstance(spec, CloakSpec):
         places = [
             ColumnSource(column, "cloaked", masking=True, forms_classes=True) for column in (*spec.location, spec.time)
         ]
         found |= {column: places for column in target.types if column not in found}
     return {column: sources for column, sources in found.items() if all(s.column in source.types for s in sources)}
-
-
-def _shown(target: Dataset, roles: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The released columns that show each quasi-identifier."""
-    names = {
-        column: (column,) if column in target.types else shown_names(column, "bounds")
-        for column in roles.get("quasi_identifiers", ())
-    }
-    return {column: [name for name in shown if name in target.types] for column, shown in names.items()}
 
 
 def _of_exact(column: str, manifest: Mapping[str, Any]) -> ColumnSource:

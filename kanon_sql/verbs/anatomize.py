@@ -59,19 +59,15 @@ def anatomize(
     check(settled, "anatomize")
     with releasing(source, settled, connection) as (data, staging):
         check_engine(data.engine, "anatomize")
-        _check(data, settled)
+        check_roles(settled, data.table)
+        check_reasons(settled, data.table)
+        check_target(settled, data.engine, data.table, data.files)
+        anatomy.check(data.engine, data.table, settled)
         data = settle_roles(data, settled)
         phases.begin("release")
         published = exact_anatomy.deal(data.scratches[data.engine], data.table, settled, l).release(staging)
         described = _described(data, settled, l, published, phases)
     return warned(released(data, settled, described, published))
-
-
-def _check(source: Source, spec: Spec) -> None:
-    check_roles(spec, source.table)
-    check_reasons(spec, source.table)
-    check_target(spec, source.engine, source.table, source.files)
-    anatomy.check(source.engine, source.table, spec)
 
 
 def _described(source: Source, spec: Spec, l: int, published: Published[Summary], phases: Phases) -> dict[str, Any]:  # noqa: E741

@@ -77,16 +77,17 @@ def anonymize(
     check_spec(settled, "anonymize")
     if trace or resume:
         check_spec(settled, "trace")
+    overwrite = settled.target is not None and settled.target.overwrite
+    replaces = trace == resume or overwrite
     if trace:
-        _check_trace(Path(trace), settled, resume)
+        _check_another_file(Path(trace), "the release and the trace", settled, replaces, files(settled.source))
     own = [Path(spec)] if isinstance(spec, (str, Path)) else []
     written = (settled.target.file if settled.target else None, trace, report, settled.write_regions)
     inputs.refuse_files(written, [*own, *inputs.files_read(settled)])
-    replaces = trace == resume or (settled.target is not None and settled.target.overwrite)
     if report:
         from kanon_sql.verbs.report import check_report  # imports all measures, so only on demand
 
-        check_report(Path(report), settled.target is not None and settled.target.overwrite)
+        check_report(Path(report), overwrite)
     recorder = Trace(resume and Path(resume), trace and Path(trace)) if trace or resume else None
     observer = replace(observer, judge=recorder.recalling) if recorder else observer
     with (
@@ -100,7 +101,6 @@ def anonymize(
         if resume and recorder:
             release.manifest["nodes_resumed"] = recorder.nodes_resumed
     if report:
-        overwrite = settled.target is not None and settled.target.overwrite
         release.report(report, source=source, overwrite=overwrite, observer=observer)
     return warned(release)
 
@@ -119,12 +119,11 @@ def _saving_trace(recorder: Trace | None, trace: Path | None, overwrite: bool) -
             recorder.close()
 
 
-def _check_trace(trace: Path, spec: Spec, resume: Path | None) -> None:
-    """Refuse a trace that is the source or the release, or that exists and is not the one to resume."""
-    target = spec.target
-    check_file(trace, trace == resume or (target is not None and target.overwrite), files(spec.source))
-    if target and target.file and trace.absolute() == Path(target.file).absolute():
-        raise SpecError(f"the release and the trace need different files; both are {trace}")
+def _check_another_file(path: Path, both: str, spec: Spec, replaces: bool, sources: Sequence[Path]) -> None:
+    """Refuse a file of a release that is also the source or the release, or that exists and must not be replaced."""
+    check_file(path, replaces, sources)
+    if spec.target and spec.target.file and path.absolute() == Path(spec.target.file).absolute():
+        raise SpecError(f"{both} need different files; both are {path}")
 
 
 @contextlib.contextmanager
@@ -197,7 +196,12 @@ def make_release(
             "`search_in` or `differencing_limit`"
         )
     waiting.check(source.engine, spec, lasts=spec.database is not None or not source.owned)
-    _check_regions(spec, source)
+    if spec.write_regions:
+        path = Path(spec.write_regions)
+        if file_format(path.name) != "parquet":
+            raise SpecError(f"regions are written as Parquet; name a file that ends in .parquet, and not {path.name}")
+        replaces = spec.target is not None and spec.target.overwrite
+        _check_another_file(path, "the release and its regions", spec, replaces, source.files)
     plan = plan_release(source, spec, observer, search_in)
     observer.planned(plan)
     phases.begin("loss")
@@ -278,18 +282,6 @@ def _classes(source: Source, plan: Plan, replaced: Replaced | None) -> str | Non
     types = source.columns or source.types()
     kept = replaced.classes if replaced and replaced.reused and plan.kept and plan.kept.kept else None
     return classes_of(node, hierarchies, {name: types[name] for name in node}, kept)
-
-
-def _check_regions(spec: Spec, source: Source) -> None:
-    """Refuse a file for regions that exists, is the source or the release, or is not named like a Parquet file."""
-    if spec.write_regions is None:
-        return
-    path, target = Path(spec.write_regions), spec.target
-    if file_format(path.name) != "parquet":
-        raise SpecError(f"regions are written as Parquet; name a file that ends in .parquet, and not {path.name}")
-    check_file(path, target is not None and target.overwrite, source.files)
-    if target and target.file and path.absolute() == Path(target.file).absolute():
-        raise SpecError(f"the release and its regions need different files; both are {path}")
 
 
 def _write_regions(plan: Plan, path: Path, staging: Staging) -> dict[str, Any]:

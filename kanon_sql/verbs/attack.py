@@ -116,9 +116,17 @@ def attack(
         raise SpecError(f"attempts is {attempts}; set the number of people to attack, 1 or more")
     if spec is None and "quasi_identifiers" not in options:
         spec = spec_of_release(release)
-    settled = _settled(source, spec, taken(AttackOptions, options))
+    if spec is None:  # an attacker need not have the source
+        settled = settle_either(IN_MEMORY if source is None else source, None, taken(AttackOptions, options))
+    else:
+        spec = {"source": IN_MEMORY, **spec} if isinstance(spec, dict) else spec
+        settled = settle_either(source, spec, taken(AttackOptions, options))
+    if release is None:
+        if settled.target is None:
+            raise SpecError("there is no release to attack; name one, or a spec with a target")
+        release = settled.target.name
     data = {
-        "release": _target(settled) if release is None else release,
+        "release": release,
         **{f"{OTHER} {number}": other for number, other in enumerate(others, start=1)},
         "source": source if source is not None or settled.source == IN_MEMORY else settled.source,
         "auxiliary": auxiliary,
@@ -141,15 +149,6 @@ def attack(
         return _attacked(material, chosen, name_of(data["release"]), notes, observer)
 
 
-def _settled(
-    source: Any, spec: ReleaseSpec | dict[str, Any] | str | Path | None, options: dict[str, Any]
-) -> ReleaseSpec:
-    """The spec of the release; it need not name a source, since an attacker need not have it."""
-    if spec is None:
-        return settle_either(IN_MEMORY if source is None else source, None, options)
-    return settle_either(source, {"source": IN_MEMORY, **spec} if isinstance(spec, dict) else spec, options)
-
-
 def _chosen(only: Sequence[str] | None) -> tuple[Attack, ...]:
     """The attacks with one of these names, or with an outcome of that name; None for all attacks."""
     if only is None:
@@ -160,13 +159,6 @@ def _chosen(only: Sequence[str] | None) -> tuple[Attack, ...]:
             names = ", ".join(attack.name for attack in ATTACKS)
             raise SpecError(f"there is no attack {name!r}; choose among {names}, or what they find")
     return tuple(dict.fromkeys(attacks[name] for name in only))
-
-
-def _target(spec: ReleaseSpec) -> str:
-    """The file or table that the spec's run wrote."""
-    if spec.target is None:
-        raise SpecError("there is no release to attack; name one, or a spec with a target")
-    return spec.target.name
 
 
 def _material(
@@ -224,7 +216,8 @@ def _without_unused(opened: Mapping[str, Source], spec: Spec, location: Sequence
     if location or "control" in opened or "priors" in opened:
         return dict(opened)
     releases = [source for role, source in opened.items() if role not in people]
-    used = {*spec.quasi_identifiers, spec.unit, *(column.name for each in releases for column in each.table.columns)}
+    shown = [column.name for release in releases for column in release.table.columns]
+    used = {*spec.quasi_identifiers, spec.unit, *shown}
     found = dict(opened)
     for role in people:
         table = opened[role].table

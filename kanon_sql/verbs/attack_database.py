@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kanon_sql.errors import SpecError
-from kanon_sql.linked.attack import LinkedAttack, attack_release, exposed_in_source
+from kanon_sql.linked.attack import attack_release, exposed_in_source
 from kanon_sql.linked.links import links_of
 from kanon_sql.plan.source import opened_engine
 from kanon_sql.spec import LinkedSpec, load_linked
@@ -62,10 +62,11 @@ class DatabaseAttack(Result):
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         exposed = [(known_rows(found["known_rows"]), _exposed_line(found, self.k)) for found in self.exposed]
-        guesses = [
-            (f"guess of {found['column']}, {known_rows(found['known_rows'])}", _guess_line(found))
-            for found in self.values
-        ]
+        guesses = []
+        for found in self.values:
+            right = f"right for {found['right']:,} of {found['attacked']:,} people"
+            heading = f"guess of {found['column']}, {known_rows(found['known_rows'])}"
+            guesses.append((heading, f"{right}, without knowledge for {found['blind']:,}"))
         return [*exposed, *guesses]
 
 
@@ -74,10 +75,6 @@ def _exposed_line(found: Mapping[str, Any], k: int) -> str:
         f"{found['singled_out']:,} of {found['people']:,} people are singled out, {found['below_k']:,} share "
         f"these rows with fewer than {k:,}"
     )
-
-
-def _guess_line(found: Mapping[str, Any]) -> str:
-    return f"right for {found['right']:,} of {found['attacked']:,} people, without knowledge for {found['blind']:,}"
 
 
 def risk_database(
@@ -137,7 +134,18 @@ def attack_database(
             found = attack_release(
                 engine, reader, links, settled, released, known_rows=rows, attempts=attempts, seed=seed
             )
-    return _described(settled, found)
+    m = settled.privacy.m
+    exposed = []
+    for figures in found.exposed:
+        promised = m == "all" or (isinstance(figures.known_rows, int) and figures.known_rows <= m)
+        exposed.append({**vars(figures), "promised": promised})
+    return DatabaseAttack(
+        k=settled.privacy.k,
+        exposed=exposed,
+        people=[vars(matched) for matched in found.matched],
+        values=[vars(guessed) for guessed in found.guessed],
+        tables={name: vars(table) for name, table in found.tables.items()},
+    )
 
 
 def _known(spec: LinkedSpec, known: int | None) -> int:
@@ -149,15 +157,3 @@ def _known(spec: LinkedSpec, known: int | None) -> int:
             f"known is {known}; it must be between 0 and {MOST_KNOWN}, since more combinations are too many"
         )
     return known
-
-
-def _described(spec: LinkedSpec, found: LinkedAttack) -> DatabaseAttack:
-    m = spec.privacy.m
-    promised = [m == "all" or (isinstance(one.known_rows, int) and one.known_rows <= m) for one in found.exposed]
-    return DatabaseAttack(
-        k=spec.privacy.k,
-        exposed=[{**vars(one), "promised": within} for one, within in zip(found.exposed, promised, strict=True)],
-        people=[vars(one) for one in found.matched],
-        values=[vars(one) for one in found.guessed],
-        tables={name: vars(table) for name, table in found.tables.items()},
-    )

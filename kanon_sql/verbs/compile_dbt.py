@@ -134,8 +134,11 @@ def compile_dbt(
         if existing:
             _check_files(existing, place, settled, mappings)
         kept_spec = _keeping(to_plan, existing, place, search_again)
-        kept = _kept_plan(data, kept_spec, observer, search_in) if kept_spec else None
-        return _of_plan(kept or plan_release(data, to_plan, observer, search_in), place, settled, dialects, mappings)
+        plan_kept: Plan | None = None
+        with suppress(SpecError):  # the spec has other quasi-identifiers now, or fewer levels
+            plan_kept = plan_release(data, kept_spec, observer, search_in) if kept_spec else None
+        plan_found = plan_kept or plan_release(data, to_plan, observer, search_in)
+        return _of_plan(plan_found, place, settled, dialects, mappings)
 
 
 def _check_files(project: DbtProject, place: _Place, spec: Spec, mappings: Mappings) -> None:
@@ -157,14 +160,6 @@ def _keeping(spec: Spec, project: DbtProject | None, place: _Place, search_again
         return None
     earlier = {key: _with_texts(value, queries.unescaped) for key, value in recorded.items()}
     return spec.model_copy(update={"node_from": earlier, "node_else": "search", "changed_hierarchies": "search"})
-
-
-def _kept_plan(source: Source, spec: Spec, observer: Observer, search_in: SearchIn) -> Plan | None:
-    """The plan with a node that is kept; None if the spec has other quasi-identifiers now, or fewer levels."""
-    try:
-        return plan_release(source, spec, observer, search_in)
-    except SpecError:
-        return None
 
 
 def _with_texts(value: Any, change: Callable[[str], str]) -> Any:
@@ -341,19 +336,17 @@ def _model_properties(place: _Place, plan: Plan, types: Mapping[str, Mapping[str
     roles = {**dict.fromkeys(quasi, "quasi-identifier"), **dict.fromkeys(sensitive, "sensitive")}
     model = plan.recoding.judge.model
     counted = f", counted by {model.unit}" if model.unit else ""
+    columns = []
+    for column in plan.recoding.columns:
+        by_dialect = {dialect: kinds[column] for dialect, kinds in types.items()}
+        # The type of a column that was not counted is unknown.
+        declared = {"data_type": _of_target(by_dialect)} if all(by_dialect.values()) else {}
+        columns.append({"name": column, "quote": True, **declared, "description": roles.get(column, "unchanged")})
     return {
         "name": place.name,
         "description": f"A release of {place.reads} by kanon_sql: {model.name} of every class{counted}.",
         "config": {"meta": {"kanon": _recorded(plan)}},
-        "columns": [
-            {
-                "name": column,
-                "quote": True,
-                **_declared({dialect: kinds[column] for dialect, kinds in types.items()}),
-                "description": roles.get(column, "unchanged"),
-            }
-            for column in plan.recoding.columns
-        ],
+        "columns": columns,
         "data_tests": list(_tests(place.reads, plan, quasi, sensitive)),
     }
 
@@ -371,11 +364,6 @@ def _recorded(plan: Plan) -> dict[str, Any]:
         "hierarchies": {name: hierarchy.sha256 for name, hierarchy in sources.items()},
         **({"hierarchy_rows": rows} if rows else {}),
     }
-
-
-def _declared(by_dialect: Mapping[str, str]) -> dict[str, str]:
-    """The type of a column; nothing for one that was not counted, whose type is unknown."""
-    return {"data_type": _of_target(by_dialect)} if all(by_dialect.values()) else {}
 
 
 def _of_target(by_dialect: Mapping[str, str]) -> str:

@@ -60,8 +60,9 @@ class DbtProject:
     def recorded(self, name: str) -> Mapping[str, Any] | None:
         """What the YAML of a compiled model, such as `models/x.yml`, recorded of its search; None without that."""
         entries = read_mapping(self.path(name)).get("models")
-        for entry in entries if isinstance(entries, list) else ():
-            meta = _within(entry, "config", "meta", "kanon")
+        for meta in entries if isinstance(entries, list) else ():
+            for key in ("config", "meta", "kanon"):
+                meta = meta.get(key) if isinstance(meta, Mapping) else None
             if isinstance(meta, Mapping) and isinstance(meta.get("node"), Mapping):
                 return meta
         return None
@@ -101,10 +102,3 @@ def _declared(properties: Mapping[str, Any]) -> Iterator[str]:
         for entry in entries if isinstance(entries, list) else ():
             if isinstance(entry, Mapping) and needed in entry:
                 yield str(entry.get("name"))
-
-
-def _within(value: Any, *keys: str) -> Any:
-    """The value at a path of keys; None if a key is missing."""
-    for key in keys:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    return value
