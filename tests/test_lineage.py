@@ -215,7 +215,7 @@ def test_an_interrupted_run_sends_abort(folder: Path, monkeypatch: pytest.Monkey
     def stopped(*_: object, **__: object) -> None:
         raise interrupts.Stopped(15)
 
-    monkeypatch.setattr(runs, "_release", stopped)
+    monkeypatch.setattr(runs, "make_release", stopped)
     with listening() as server:
         with pytest.raises(interrupts.Stopped):
             kanon_sql.run(_nightly(folder), lineage=server.url)

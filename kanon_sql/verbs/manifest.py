@@ -22,7 +22,7 @@ from kanon_sql.privacy import THRESHOLDS, UNIT, Finding
 from kanon_sql.recode import RECODERS, joint, quality, squared_errors
 from kanon_sql.recode import show as shows
 from kanon_sql.release import anatomy, folders, minimality_mask, perturb
-from kanon_sql.release.findings import Homogeneous, Summary
+from kanon_sql.release.findings import Summary
 from kanon_sql.release.full_domain import FullDomain
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.merged import MergedRows
@@ -337,31 +337,38 @@ def warnings(plan: Plan, summary: Summary) -> list[str]:
         found.append(f"the search did not end ({plan.ended}): a better {better}")
     if plan.kept and plan.kept.why_not:
         found.append(f"the earlier release could not be kept: {plan.kept.why_not}")
-    found += _not_found(plan) + _class_by_class(plan)
+    found_by = plan.outcome.found_by if plan.outcome else "strategy"
+    if found_by in ("reduction", "last resort"):
+        node = "a probe of the lattice reduction" if found_by == "reduction" else "the best node tested on the way"
+        name = problem.spec.strategy
+        way_out = "allow more time" if name == "auto" else "allow more time or evaluations, or choose auto"
+        found.append(f"{name} found no anonymous node, and {node} is released; {way_out}")
+    found += _class_by_class(plan)
     if problem.spec.wildcard_suppression:
         found.append(
             f"the release is not k-anonymous if equal rows are counted: {summary.unsafe_rows:,} rows are in smaller "
             "classes, and are safe only if every * is read as any value"
         )
-    found += [_homogeneity_warning(column, summary) for column in summary.homogeneous if column.classes]
+    for column in summary.homogeneous:
+        if column.classes:
+            whose = "" if column.people is None else f" of {of_size(column.people, 'people')}"
+            classes = f"{column.classes:,} of {summary.classes:,} classes"
+            found.append(
+                f"in {classes}, with {of_size(column.rows, 'rows')}{whose}, all rows have the same {column.column!r}, "
+                "which k-anonymity does not hide; add a privacy model for it, such as `l_diversity`"
+            )
     found += minimality_mask.warnings(summary.redrawn, problem.spec)
     found += perturb.warnings(problem.spec) + anatomy.warnings(problem.spec, problem.source.table)
-    found += _default_time_zone(problem)
+    zoned = [a.column.name for a in problem.frequency_set.attributes if a.column.zoned]
+    if zoned and not problem.spec.time_zone:
+        found.append(
+            f"the labels of {', '.join(map(repr, zoned))} are days and hours in the time zone "
+            f"{problem.source.time_zone}, a default that may differ on another machine; set `time_zone`"
+        )
     for attribute in problem.frequency_set.attributes:
         if starred := attribute.hierarchy.starred:
             found.append(f"{len(starred)} values of {attribute.column.name!r} are in no hierarchy and became *")
     return found + problem.source.warnings
-
-
-def _default_time_zone(problem: Problem) -> list[str]:
-    """The warning that labels of days and hours depend on a time zone that was not configured."""
-    zoned = [a.column.name for a in problem.frequency_set.attributes if a.column.zoned]
-    if not zoned or problem.spec.time_zone:
-        return []
-    return [
-        f"the labels of {', '.join(map(repr, zoned))} are days and hours in the time zone {problem.source.time_zone}, "
-        "a default that may differ on another machine; set `time_zone`"
-    ]
 
 
 def _class_by_class(plan: Plan) -> list[str]:
@@ -384,27 +391,6 @@ def _class_by_class(plan: Plan) -> list[str]:
         for size, names in sizes
         if names
     ]
-
-
-def _homogeneity_warning(column: Homogeneous, summary: Summary) -> str:
-    """The warning that a person's class reveals the sensitive value."""
-    whose = "" if column.people is None else f" of {of_size(column.people, 'people')}"
-    classes = f"{column.classes:,} of {summary.classes:,} classes"
-    return (
-        f"in {classes}, with {of_size(column.rows, 'rows')}{whose}, all rows have the same {column.column!r}, which "
-        "k-anonymity does not hide; add a privacy model for it, such as `l_diversity`"
-    )
-
-
-def _not_found(plan: Plan) -> list[str]:
-    """The warning that the released node was not found by the strategy itself."""
-    found_by = plan.outcome.found_by if plan.outcome else "strategy"
-    if found_by not in ("reduction", "last resort"):
-        return []
-    node = "a probe of the lattice reduction" if found_by == "reduction" else "the best node tested on the way"
-    name = plan.problem.spec.strategy
-    way_out = "allow more time" if name == "auto" else "allow more time or evaluations, or choose auto"
-    return [f"{name} found no anonymous node, and {node} is released; {way_out}"]
 
 
 def not_atomic(engine: Engine, spec: Spec) -> dict[str, str]:

@@ -50,22 +50,19 @@ def nothing_left(plan: Plan, figures: Figures) -> str | None:
 
 def _forcing(problem: Problem, models: PrivacyModels, nodes: Sequence[Node]) -> PrivacyModels | None:
     """The shortest prefix of the models that no node one level below the top meets; its last model is the cause."""
+    # The first model, the first two, and so on. In prefixes, counted columns keep their (numbered) names.
+    of_classes = range(1, len(models.models) + 1)
+    prefixes = [replace(models, models=models.models[:count], of_release=()) for count in of_classes]
+    of_release = range(1, len(models.of_release) + 1)
+    prefixes += [replace(models, of_release=models.of_release[:count]) for count in of_release]
     allowed = may_suppress(problem.spec.max_suppressed, problem.frequency_set.rows)
-    for first in _prefixes(models):
+    for first in prefixes:
         judge = Judge(problem.frequency_set, first)
         met = min(judge.rows_at_risk(nodes), default=problem.frequency_set.rows) <= allowed
         judge.drop()
         if not met:
             return first
     return None
-
-
-def _prefixes(models: PrivacyModels) -> Iterator[PrivacyModels]:
-    """The first model, the first two, and so on. In prefixes, counted columns keep their (numbered) names."""
-    for count in range(1, len(models.models) + 1):
-        yield replace(models, models=models.models[:count], of_release=())
-    for count in range(1, len(models.of_release) + 1):
-        yield replace(models, of_release=models.of_release[:count])
 
 
 def _ways_out(problem: Problem, model: PrivacyModel | ReleaseModel) -> Iterator[str]:

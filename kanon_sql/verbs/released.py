@@ -30,7 +30,7 @@ from kanon_sql.report.verdict import verdict
 from kanon_sql.spec import ReleaseSpec, Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import TraceEntry
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 from kanon_sql.verbs.verify import ITSELF, Verification, checked
 
 if TYPE_CHECKING:
@@ -96,8 +96,8 @@ class Release(Result):
     def to_df(self) -> pandas.DataFrame:
         """The released rows as a pandas DataFrame."""
         with self.place.opened() as source:
-            frame: pandas.DataFrame = source.engine.frame(source.table.relation)
-            return frame
+            rows: pandas.DataFrame = source.engine.frame(source.table.relation)
+            return rows
 
     def to_arrow(self) -> pyarrow.Table:
         """The released rows as an Arrow table, with the engine's types; needs pyarrow."""
@@ -121,9 +121,7 @@ class Release(Result):
 
     def damage_to_df(self) -> pandas.DataFrame:
         """The manifest's table of damage: one row per quasi-identifier."""
-        import pandas
-
-        return pandas.DataFrame(self.manifest.get("damage", []))
+        return frame(self.manifest.get("damage", []))
 
     def figures(
         self, source: Any = None, *, without: Collection[str] = (), observer: Observer | None = None

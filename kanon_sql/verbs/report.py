@@ -104,21 +104,17 @@ class Report(Result):
         if form:
             check_form(form, target)
             return replace(self, shown_form=form).write(target, overwrite=overwrite)
-        contents = self._contents.get(target.suffix.lower())
-        if contents is None or (self.shown_form and target.suffix.lower() == ".pdf"):
+        is_pdf = target.suffix.lower() == ".pdf" and self.shown_form is None
+        if not is_pdf and target.suffix.lower() != ".docx":
             return super().write(target, overwrite=overwrite)
         check_file(target, overwrite, ())
-        write_file(target, contents(), overwrite)
+        if is_pdf:
+            content = pdf(self.html)
+        else:
+            name, made_on = self.shown_form or "record", date.today().isoformat()
+            content = document.form_document(name, self.figures.to_dict(), made_on)
+        write_file(target, content, overwrite)
         return target
-
-    @property
-    def _contents(self) -> dict[str, Callable[[], bytes]]:
-        """The endings of files that are not text, with the functions that return the contents."""
-        name, made_on = self.shown_form or "record", date.today().isoformat()
-        return {
-            ".pdf": lambda: pdf(self.html),
-            ".docx": lambda: document.form_document(name, self.figures.to_dict(), made_on),
-        }
 
     def _texts(self) -> dict[str, Callable[[], str]]:
         if self.shown_form:
@@ -183,24 +179,23 @@ def report(
     observer = observer or Observer()
     if target is None:
         raise SpecError("there is no release to report on; name the spec of a release, with its target")
-    manifest = None if manifest is None else _manifest_of_release(manifest)
+    described = None if manifest is None else read_manifest(manifest)
+    needed = {"rows", "released_rows", "privacy", "roles", "target", "version"}
+    if described is not None and not needed <= described.keys():
+        raise SpecError("`manifest` is not the manifest of a release; name the JSON that `anonymize` wrote")
     with contextlib.ExitStack() as stack:
         observer.stage("Reading")
         release = _open_release(stack, settled, connection)
-        original = _open_source(stack, settled.source if source is None else source, settled, connection, release)
-        if manifest is None:
-            manifest = _described(settled, release, original, observer)
+        try:
+            opened = opened_whole(settled.source if source is None else source, settled, connection, release)
+            original: Source | str = stack.enter_context(opened).source
+        except KanonError as error:
+            original = f"the source cannot be read any more: {error}"
+        if described is None:
+            described = _described(settled, release, original, observer)
         else:
-            manifest = _with_warning(manifest, release)
-        return Report(figures_of(manifest, settled, release, original, observer, without))
-
-
-def _manifest_of_release(manifest: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str, Any]:
-    """Read a manifest; SpecError if it is not that of a release."""
-    entries = read_manifest(manifest)
-    if not {"rows", "released_rows", "privacy", "roles", "target", "version"} <= entries.keys():
-        raise SpecError("`manifest` is not the manifest of a release; name the JSON that `anonymize` wrote")
-    return entries
+            described = _with_warning(described, release)
+        return Report(figures_of(described, settled, release, original, observer, without))
 
 
 def _with_warning(manifest: Mapping[str, Any], release: Source) -> Mapping[str, Any]:
@@ -225,16 +220,6 @@ def _open_release(stack: contextlib.ExitStack, spec: ReleaseSpec, connection: An
         )
     except SourceError as error:
         raise SourceError(f"the release cannot be read: {error}; create it first, with `kanon anonymize`") from None
-
-
-def _open_source(
-    stack: contextlib.ExitStack, source: Any, spec: ReleaseSpec, connection: Any, release: Source
-) -> Source | str:
-    """Open the source, with the engine of the release if it is there; or return why it cannot be read."""
-    try:
-        return stack.enter_context(opened_whole(source, spec, connection, release)).source
-    except KanonError as error:
-        return f"the source cannot be read any more: {error}"
 
 
 def _described(spec: ReleaseSpec, release: Source, source: Source | str, observer: Observer) -> dict[str, Any]:

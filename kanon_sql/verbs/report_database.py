@@ -92,6 +92,12 @@ class DatabaseReport(Result):
             for recipient in ([spec["recipient"]] if spec["recipient"] else RECIPIENTS)
             for threshold in thresholds_for(recipient, [], None, None)
         ]
+        exposed = []
+        for row in attack["exposed"]:
+            singled_out = "not measured"
+            if found := before.get(row["known_rows"]):
+                singled_out = f"{_not_small(found['singled_out'], spec['k'])} of {found['people']:,}"
+            exposed.append({**_in_words(row), "before": singled_out})
         return {
             **spec,
             "version": package_version(),
@@ -101,10 +107,7 @@ class DatabaseReport(Result):
             "broken_keys": verified["broken_keys"],
             "findings": [_in_words(row) for row in verified["findings"]],
             "sensitive": [{**_in_words(row), "limits": _limits(row["required"])} for row in verified["sensitive"]],
-            "exposed": [
-                {**_in_words(row), "before": _singled_out(before.get(row["known_rows"]), spec["k"])}
-                for row in attack["exposed"]
-            ],
+            "exposed": exposed,
             "guesses": [_in_words(row) for row in attack["people"]],
             "values": [
                 {**_in_words(row), **{f"{name}_shown": _not_small(row[name], spec["k"]) for name in ("right", "blind")}}
@@ -222,10 +225,6 @@ def _in_words(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def _limits(required: Any) -> str:
     return ", ".join(map(str, required.values() if isinstance(required, dict) else [required]))
-
-
-def _singled_out(row: Mapping[str, Any] | None, k: int) -> str:
-    return "not measured" if row is None else f"{_not_small(row['singled_out'], k)} of {row['people']:,}"
 
 
 def _not_small(people: int, k: int) -> str:

@@ -139,19 +139,11 @@ class Risks(Result):
         return [*lines, *(("note", note) for note in self.notes)]
 
 
-def _worst_attribution(table: TableRisk) -> float | None:
-    return max((sensitive.attribution for sensitive in table.sensitive), default=None)
-
-
-def _journalist(table: TableRisk) -> float | None:
-    return table.journalist.get("highest")
-
-
 FIGURES: Mapping[str, Callable[[TableRisk], float | None]] = {
     "highest": lambda table: table.classes.highest,
     "mean": lambda table: table.classes.mean,
-    "journalist": _journalist,
-    "attribution": _worst_attribution,
+    "journalist": lambda table: table.journalist.get("highest"),
+    "attribution": lambda table: max((sensitive.attribution for sensitive in table.sensitive), default=None),
     "uniqueness": lambda table: table.uniqueness,
 }
 """The figures that can be compared with a limit: the prosecutor's highest and mean risk, and others."""
@@ -203,7 +195,13 @@ def risk(
     target = settled.target if source is None and release is None else None
     # The identifiers of the spec are missing in a release, as they should be.
     settled = settled.model_copy(update={"target": None, "identifiers": (), "keep": None})
-    _check_numbers(sampling_fraction, largest_set)
+    if sampling_fraction is not None and not 0 < sampling_fraction <= 1:
+        raise SpecError(
+            f"the sampling fraction is {sampling_fraction}; it must be above 0 and at most 1: the rows of the data "
+            "over those of the population"
+        )
+    if largest_set < 1:
+        raise SpecError(f"largest_set is {largest_set}; it must be at least 1")
     measuring = RiskMeasurement(settled, population, sampling_fraction, largest_set, observer or Observer(), [])
     # A file that is compared with a table of a database is read without the database, as in `verify`.
     without_tables = WITHOUT_TABLES if release is not None and files(settled.source) else {}
@@ -243,13 +241,3 @@ def _written(target: Target | None, before: Source) -> str | None:
     if target.file:
         return str(target.file) if files(str(target.file)) else None
     return str(target.table) if before.engine.find(str(target.table)) else None
-
-
-def _check_numbers(sampling_fraction: float | None, largest_set: int) -> None:
-    if sampling_fraction is not None and not 0 < sampling_fraction <= 1:
-        raise SpecError(
-            f"the sampling fraction is {sampling_fraction}; it must be above 0 and at most 1: the rows of the data "
-            "over those of the population"
-        )
-    if largest_set < 1:
-        raise SpecError(f"largest_set is {largest_set}; it must be at least 1")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -26,9 +24,10 @@ from kanon_sql.errors import (
     TargetError,
     VerificationError,
 )
+from kanon_sql.frequency.fitting import digest_of
 from kanon_sql.own import digest
 from kanon_sql.pipeline.continuing import forget_regions, settled, without_new_columns
-from kanon_sql.pipeline.copies import History, Past, Replaced, history_of
+from kanon_sql.pipeline.copies import History, Replaced, history_of
 from kanon_sql.pipeline.fingerprints import (
     SOURCE_CHANGED,
     Fingerprints,
@@ -172,7 +171,11 @@ def run(
     scheduled = [_prepared(release, overrides, path.parent) for release in load_runs(path, vars)]
     _check_targets(scheduled)
     chosen = _chosen(scheduled, [only] if isinstance(only, str) else only)
-    events = None if lineage is None or dry_run else _lineage(os.fspath(lineage))
+    events: Lineage | None = None
+    if lineage is not None and not dry_run:
+        from kanon_sql.pipeline.lineage import Lineage  # not needed otherwise, so loaded here
+
+        events = Lineage(os.fspath(lineage))
     runs = Runs(tuple(_run_one(release, path, dry_run, observer or Observer(), events) for release in chosen))
     for outcome in runs.releases:
         if outcome.lineage_error:
@@ -194,8 +197,7 @@ def _prepared(release: Scheduled, overrides: Mapping[str, Any], folder: Path) ->
     check_spec(spec, "anonymize")
     sha256 = release.sha256
     if references:  # a change of the code can change the release, so the checksum includes it
-        content = [sha256, *map(digest, references)]
-        sha256 = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+        sha256 = digest_of([sha256, *map(digest, references)])
     return replace(release, spec=spec, sha256=sha256)
 
 
@@ -264,12 +266,6 @@ def _run_one(scheduled: Scheduled, path: Path, dry_run: bool, observer: Observer
     return replace(outcome, lineage_error=events.problem) if events else outcome
 
 
-def _lineage(place: str) -> Lineage:
-    from kanon_sql.pipeline.lineage import Lineage  # not needed otherwise, so loaded here
-
-    return Lineage(place)
-
-
 def lineage_warning(outcome: Ran) -> str:
     """The warning that lineage events of a release were lost."""
     return (
@@ -294,10 +290,13 @@ def _release_if_changed(
     started = datetime.now(UTC)
     with ExitStack() as last, releasing(None, scheduled.spec) as (source, staging):
         observer.stage(f"Looking for changes of {name}")
-        memory = _memory(scheduled, path, source.engine)
+        notes = Notes(notes_of(path, scheduled.key))
+        memory: Memory = notes
+        if trail := trail_of(scheduled, path, source.engine):
+            memory = Audited(trail, scheduled.name, _trail_place(_target(scheduled.spec), source.engine))
         if not dry_run:
             publish.bring_back(source.engine, scheduled.spec.target)
-        state = _state(scheduled, source, memory, Notes(notes_of(path, scheduled.key)))
+        state = _state(scheduled, source, memory, notes)
         why += state.why
         if not state.why:
             return Ran(name, target, "unchanged", (f"nothing has changed since {state.at}",))
@@ -307,15 +306,17 @@ def _release_if_changed(
         spec = settled(scheduled, state.before, path, state.restores)
         folder = last.enter_context(PrivateFolder(Path(gettempdir())))
         history = History(scheduled, memory.copies, source.engine, staging, folder)
-        release = _release(
-            without_new_columns(source, spec, state.before),
-            spec,
-            observer,
-            staging,
-            earlier=history.to_compare(spec, state.before),
-            restored=history.newest(state.before) if state.restores else None,
-            replaced=Replaced.of(spec, state.before),
-        )
+        to_release = without_new_columns(source, spec, state.before)
+        earlier = history.to_compare(spec, state.before)
+        restored = history.newest(state.before) if state.restores else None
+        if isinstance(spec, CloakSpec):
+            release = make_cloaked(to_release, spec, observer, staging)
+        else:
+            assert isinstance(spec, Spec)
+            replaced = Replaced.of(spec, state.before)
+            release = make_release(
+                to_release, spec, observer, staging, earlier=earlier, restored=restored, replaced=replaced
+            )
         manifest = _manifest(release, scheduled, state, source, staging, started)
         same_rows = _has_same_rows(manifest)
         if dry_run:
@@ -325,21 +326,6 @@ def _release_if_changed(
     forget_regions(path, scheduled.key, [manifest, state.before])
     memory.copies.tidy([past["sha256"] for past in (*manifest["run"]["history"], *history_of(state.before))])
     return Ran(name, target, "released", state.why, release, same_rows=same_rows)
-
-
-def _release(
-    source: Source,
-    spec: ReleaseSpec,
-    observer: Observer,
-    staging: Staging,
-    earlier: Sequence[Past],
-    restored: Past | None,
-    replaced: Replaced,
-) -> Release:
-    if isinstance(spec, CloakSpec):
-        return make_cloaked(source, spec, observer, staging)
-    assert isinstance(spec, Spec)
-    return make_release(source, spec, observer, staging, earlier=earlier, restored=restored, replaced=replaced)
 
 
 @dataclass(frozen=True)
@@ -441,7 +427,12 @@ def _manifest(
 ) -> dict[str, Any]:
     """The manifest to remember: that of the release without its SQL, which contains labels, plus facts of the run."""
     target = _target(scheduled.spec)
-    checksum = _checksum(target, source.engine, staging)
+    if target.form == "view":
+        checksum = of_target(target, source.engine)
+    elif target.file:
+        checksum = of_files(target, staging.staged_files)
+    else:
+        checksum = of_tables(target, source.engine, staging.staged_tables)
     restored = state.before is None or checksum == state.before["run"]["target"]
     if state.restores and not restored and scheduled.spec.differencing_limit != "unlimited":
         raise DifferencingError(
@@ -469,23 +460,6 @@ def _has_same_rows(manifest: Mapping[str, Any]) -> bool:
     return run["target"] == run["replaced"] is not None or (deferred is not None and not deferred["changed_rows"])
 
 
-def _checksum(target: Target, engine: Engine, staging: Staging) -> str | None:
-    """The checksum of the target once the release is in place."""
-    if target.form == "view":
-        return of_target(target, engine)
-    if target.file:
-        return of_files(target, staging.staged_files)
-    return of_tables(target, engine, staging.staged_tables)
-
-
-def _memory(scheduled: Scheduled, path: Path, engine: Engine) -> Memory:
-    """Where this release is remembered."""
-    trail = trail_of(scheduled, path, engine)
-    if trail is None:
-        return Notes(notes_of(path, scheduled.key))
-    return Audited(trail, scheduled.name, _trail_place(_target(scheduled.spec), engine))
-
-
 def _trail_place(target: Target, engine: Engine) -> str:
     """The name of a target in its audit trail; it does not depend on the working directory."""
     return Path(target.file).name if target.file else ".".join(engine.place(str(target.table)).parts)
@@ -499,14 +473,9 @@ def trail_of(scheduled: Scheduled, path: Path, engine: Engine) -> Trail | None:
     if target.file:
         file = Path(target.file).parent / (name if name.endswith(".jsonl") else f"{name}.jsonl")
         return FileTrail(str(file), file)
-    if not engine.has_transactions:
-        return _beside_spec(name, path, engine)
-    place = engine.place(name) if "." in name else engine.place(str(target.table)).sibling(name)
-    return TableTrail(name, engine, place)
-
-
-def _beside_spec(name: str, path: Path, engine: Engine) -> Trail:
-    """A trail in a file, for an engine that cannot write a release and a row of the trail in one transaction."""
+    if engine.has_transactions:
+        place = engine.place(name) if "." in name else engine.place(str(target.table)).sibling(name)
+        return TableTrail(name, engine, place)
     if not name.endswith(".jsonl"):
         raise SpecError(
             f"{engine.name} has no transactions, so an audit table could lack a release, or list one that was never "

@@ -28,7 +28,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.spec import LinkedSpec, load_linked
 from kanon_sql.spec.fields import Places
 from kanon_sql.verbs.database import DatabaseRelease, manifest_of
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import Result, frame
 
 if TYPE_CHECKING:
     import pandas
@@ -70,9 +70,7 @@ class DatabaseRun(Result):
 
     def to_df(self) -> pandas.DataFrame:
         """One row."""
-        import pandas
-
-        return pandas.DataFrame([{"status": self.status, "number": self.number, "why": "; ".join(self.why)}])
+        return frame([{"status": self.status, "number": self.number, "why": "; ".join(self.why)}])
 
     def _lines(self) -> Sequence[tuple[str, str]]:
         return [(self.status, "; ".join(self.why))]
@@ -147,13 +145,19 @@ def _run(engine: Engine, spec: LinkedSpec, links: Sequence[Link], observer: Obse
     history = LinkedHistory.after(engine, spec, links, targets, last)
     node = last.manifest["node"] if last and spec.node != "search" else None
     released = release_to(engine, spec, links, targets, observer, history, node)
+    without_keys = [
+        f"{link.name}: no key identifies its rows, so that a changed row is compared as one that leaves and one that "
+        "arrives; name its key as `own` in `keys`"
+        for link in links
+        if link.own_key is None
+    ]
     manifest = manifest_of(spec, released, time.monotonic() - started)
     manifest |= {
         "number": history.number,
         "node_kept": released.outcome.found_by == "kept",
         "waiting": _waiting(released, spec),
         "compared": list(released.compared),
-        "warnings": [*released.warnings, *_without_keys(links)],
+        "warnings": [*released.warnings, *without_keys],
     }
     with Scratch(engine, "counted") as scratch:
         for name, target in targets.items():  # rows that wait are released as they were, or not yet
@@ -237,16 +241,6 @@ def _waiting(released: LinkedRelease, spec: LinkedSpec) -> dict[str, Any]:
     none = {"people": 0, "to_appear": 0, "to_leave": 0, "to_change": 0}
     tables = {name: dict(waiting.counts.get(name, none)) for name in spec.tables}
     return {"people": waiting.people, "changed_rows": waiting.moving, "tables": tables}
-
-
-def _without_keys(links: Sequence[Link]) -> list[str]:
-    """Warnings about tables whose rows cannot be recognized after a change."""
-    return [
-        f"{link.name}: no key identifies its rows, so that a changed row is compared as one that leaves and one that "
-        "arrives; name its key as `own` in `keys`"
-        for link in links
-        if link.own_key is None
-    ]
 
 
 def _check_waiting(manifest: Mapping[str, Any], spec: LinkedSpec) -> None:

@@ -85,7 +85,10 @@ class Utility(Result):
                 "worst": [_association(pair) for pair in self.associations[:_WORST]],
             },
             "counts": self.counts and vars(self.counts),
-            "models": [_learned(model) for model in self.learned],
+            "models": [
+                {name: dict(figure) if isinstance(figure, Mapping) else figure for name, figure in vars(model).items()}
+                for model in self.learned
+            ],
             "skipped": [{"name": name, "why": why} for name, why in self.skipped],
             "notes": list(self.notes),
         }
@@ -161,10 +164,6 @@ def _association(pair: Association) -> dict[str, Any]:
     return {**vars(pair), "columns": list(pair.columns), "error": pair.error}
 
 
-def _learned(model: Learned) -> dict[str, Any]:
-    return {name: dict(figure) if isinstance(figure, Mapping) else figure for name, figure in vars(model).items()}
-
-
 @spelled_out(UtilityOptions)
 def utility(
     source: Any = None,
@@ -193,13 +192,19 @@ def utility(
     [('age', 0.25), ('ill', 0.0)]
     """
     observer = observer or Observer()
-    _check_numbers(queries=queries, rows=rows)
+    for name, number in (("queries", queries), ("rows", rows)):
+        if number < 1:
+            raise SpecError(f"{name} is {number}; choose a number of {name}, 1 or more")
     if spec is None and "quasi_identifiers" not in options:
         spec = spec_of_release(release)
     settled = settle_spec(source, spec, taken(UtilityOptions, options))
+    if release is None:
+        if settled.target is None:
+            raise SpecError("there is no release to measure; name one after its source, or a spec with a target")
+        release = str(of_target(settled).source)
     data = {
         "source": settled.source if source is None else source,
-        "release": _target(settled) if release is None else release,
+        "release": release,
     }
     with contextlib.ExitStack() as stack:
         here = stack.enter_context(contextlib.closing(embedded(settled.session.limits)))
@@ -226,16 +231,3 @@ def utility(
             skipped=tuple(measuring.skipped),
             notes=tuple(measuring.notes),
         )
-
-
-def _check_numbers(**options: int) -> None:
-    for name, number in options.items():
-        if number < 1:
-            raise SpecError(f"{name} is {number}; choose a number of {name}, 1 or more")
-
-
-def _target(spec: Spec) -> str:
-    """The file or table that the spec's run wrote."""
-    if spec.target is None:
-        raise SpecError("there is no release to measure; name one after its source, or a spec with a target")
-    return str(of_target(spec).source)

@@ -16,7 +16,7 @@ from kanon_sql.measure.whole import Whole, opened_whole, shown, shown_columns
 from kanon_sql.plan.preflight import check_roles
 from kanon_sql.plan.privacy_models import check_models, models_of
 from kanon_sql.plan.source import AS_IT_IS, WITHOUT_TABLES, Readable, Source, opened, settle_spec
-from kanon_sql.privacy import Finding, PrivacyModels
+from kanon_sql.privacy import PrivacyModels
 from kanon_sql.release import anatomy, findings
 from kanon_sql.report.numbers import parameters
 from kanon_sql.spec import Spec, check
@@ -77,20 +77,17 @@ class Verification(Result):
             return [("source", self.source), ("verified", f"no: {self.problem}")]
         summary = self.summary
         unsafe = f"no: {summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes"
+        findings = []
+        for finding in summary.findings:
+            achieved = "unknown" if finding.achieved is None else finding.achieved
+            findings.append(("model", f"{finding.model}, {parameters(finding.required)} required, {achieved} found"))
         return [
             ("source", self.source),
-            *(
-                ("model", f"{finding.model}, {parameters(finding.required)} required, {_achieved(finding)} found")
-                for finding in summary.findings
-            ),
+            *findings,
             *([("compared", f"with {self.compared_with}")] if self.compared_with else []),
             ("classes", f"{summary.classes:,} of {summary.rows:,} rows, by {', '.join(self.quasi_identifiers)}"),
             ("verified", "yes" if self.holds else unsafe),
         ]
-
-
-def _achieved(finding: Finding) -> float | str:
-    return "unknown" if finding.achieved is None else finding.achieved
 
 
 @spelled_out(VerifyOptions)
@@ -189,8 +186,12 @@ def checked(
     """
     engine, relation = source.engine, source.table.relation
     check_models(model, source.table)
-    if whole:
-        _check_whole(model, whole)
+    for column in (model.sensitive[compared_by] for compared_by in model.compared):
+        if whole and whole.source.table.column(column) is None:
+            raise SpecError(
+                f"{whole.name} has no column {column!r}, to compare the classes by; use `against` "
+                "the source of the release"
+            )
     compared = (whole.source.engine, whole.source.table.relation) if whole else None
     summary = findings.summarize(engine, relation, quasi_identifiers, model, compared, population)
     if summary.rows == 0:
@@ -211,12 +212,3 @@ def checked(
         offending_sizes=tuple(sorted((+offending).items())),
         compared_with=compared_with,
     )
-
-
-def _check_whole(model: PrivacyModels, whole: Whole) -> None:
-    for column in (model.sensitive[name] for name in model.compared):
-        if whole.source.table.column(column) is None:
-            raise SpecError(
-                f"{whole.name} has no column {column!r}, to compare the classes by; use `against` "
-                "the source of the release"
-            )
