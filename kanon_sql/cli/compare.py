@@ -67,7 +67,10 @@ def _show(compared: Comparison) -> None:
     """Print what each strategy would release, then what the searches found, what they took, and their nodes."""
     completed = [result for result in compared.searches if result.refused is None]
     searches = [result for result in completed if result.node]
-    letters = _letters_of_nodes(searches)
+    # A label (A … Z, AA, AB …) for every distinct pair of k and node, in the order of the searches.
+    alphabet = [chr(ord("A") + i) for i in range(26)]
+    labels = [*alphabet, *(first + second for first in alphabet for second in alphabet)]
+    letters = dict(zip(dict.fromkeys(map(_place, searches)), labels, strict=False))
     out.print(escape(_summary(compared)))
     out.print("In the first two tables lower is better, except for classes.")
     tables = [_releases_table(compared, completed), _losses_table(compared, completed)]
@@ -84,8 +87,9 @@ def _show(compared: Comparison) -> None:
             name = compared.name_of(result)
             reason = in_flags(result.refused)
             out.print(f"[yellow]{escape(name)} was left out:[/yellow] {escape(reason)}")
-    if searches:
-        _print_optima(compared)
+    for proven in compared.by_k if searches else ():
+        prefix = f"k {proven.k}: " if len(compared.by_k) > 1 else ""
+        out.print(f"{prefix}{_optimum(proven)}")
 
 
 def _summary(compared: Comparison) -> str:
@@ -110,13 +114,6 @@ def _print_promises(completed: Sequence[StrategyResult]) -> None:
         out.print(f"{escape(name)} promises {escape(promise)}.{notes.get(name, '')}")
 
 
-def _letters_of_nodes(searches: Sequence[StrategyResult]) -> dict[_Place, str]:
-    """A label (A … Z, AA, AB …) for every distinct pair of k and node, in the order of the searches."""
-    alphabet = [chr(ord("A") + i) for i in range(26)]
-    labels = [*alphabet, *(first + second for first in alphabet for second in alphabet)]
-    return dict(zip(dict.fromkeys(map(_place, searches)), labels, strict=False))
-
-
 def _place(search: StrategyResult) -> _Place:
     return search.k, tuple((search.node or {}).values())
 
@@ -136,7 +133,11 @@ def _releases_table(compared: Comparison, completed: Sequence[StrategyResult]) -
             _cell(result.risk_mean),
             f"{result.seconds:.2f}",
         ]
-        table.add_row(*cells, *([_same_as(result)] if repeated else []))
+        same = ""
+        if result.same_as:
+            name, k = result.same_as
+            same = name if k == result.k else f"{name}, k {k}"
+        table.add_row(*cells, *([same] if repeated else []))
     return table
 
 
@@ -159,13 +160,6 @@ def _name_cells(compared: Comparison, result: StrategyResult) -> list[str]:
 
 def _losses(result: StrategyResult, *measures: str) -> list[str]:
     return [_cell((result.information_loss or {})[measure]) for measure in measures]
-
-
-def _same_as(result: StrategyResult) -> str:
-    if result.same_as is None:
-        return ""
-    name, k = result.same_as
-    return name if k == result.k else f"{name}, k {k}"
 
 
 def _figures_table(*headers: str) -> Table:
@@ -233,13 +227,6 @@ def _nodes_tables(
             table.add_row(*cells)
         table.add_row(*suppressed)
         yield table
-
-
-def _print_optima(compared: Comparison) -> None:
-    """Print what the searches proved, k by k."""
-    for proven in compared.by_k:
-        prefix = f"k {proven.k}: " if len(compared.by_k) > 1 else ""
-        out.print(f"{prefix}{_optimum(proven)}")
 
 
 def _optimum(proven: Proven) -> str:

@@ -67,7 +67,9 @@ def compile(
         if settled.target and overwrite:
             settled = settled.model_copy(update={"target": settled.target.model_copy(update={"overwrite": True})})
         printing = {"table": table, "frequency_set_sql": frequency_set_sql, "as_json": as_json}
-        _refuse_printing({**printing, "names": names != "exact"})
+        for name, value in {**printing, "names": names != "exact"}.items():
+            if value:
+                raise SpecError(f"`{name}` applies to printed output, but `dbt` writes files; leave out one of them")
         with watching() as watch:
             model = compile_dbt(
                 source,
@@ -107,10 +109,3 @@ def compile(
             names=names,
         )
     show_result(compiled, as_json, lambda compiled: print(f"{compiled.sql};"))
-
-
-def _refuse_printing(options: dict[str, Any]) -> None:
-    """Refuse options about printed output together with `dbt`."""
-    for name, value in options.items():
-        if value:
-            raise SpecError(f"`{name}` applies to printed output, but `dbt` writes files; leave out one of them")

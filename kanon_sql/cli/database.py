@@ -179,16 +179,13 @@ def _show_values(findings: list[dict[str, Any]]) -> None:
     for (column, model), of_sizes in by_model.items():
         required = of_sizes[0]["required"]
         numbers = required.values() if isinstance(required, dict) else [required]
-        limits = ", ".join(map(str, numbers))
-        table.add_row(escape(column), escape(model), escape(limits), *map(_worst, of_sizes))
+        cells = [escape(column), escape(model), escape(", ".join(map(str, numbers)))]
+        for found in of_sizes:  # the worst combination's figure, and how many violate the model
+            worst = "–" if found["achieved"] is None else f"{found['achieved']:.4g}"
+            unsafe = found["unsafe_combinations"]
+            cells.append(f"[red]{worst}, {unsafe:,} violate it[/red]" if unsafe else worst)
+        table.add_row(*cells)
     out.print(table)
-
-
-def _worst(finding: dict[str, Any]) -> str:
-    """The worst combination's figure, with the number of those that violate the model."""
-    worst = "–" if finding["achieved"] is None else f"{finding['achieved']:.4g}"
-    unsafe = finding["unsafe_combinations"]
-    return f"[red]{worst}, {unsafe:,} violate it[/red]" if unsafe else worst
 
 
 @takes(SPEC, KNOWN, *o.SESSION_OPTIONS, o.JSON)

@@ -48,11 +48,6 @@ def _levels(text: str) -> list[list[int | float]]:
     ]
 
 
-def _groups(text: str) -> Any:
-    """Read groups as a spec writes them."""
-    return read_value(f"{{groups: {text}}}")["groups"]
-
-
 def _exact(number: float) -> int | float:
     return int(number) if number.is_integer() else number
 
@@ -72,7 +67,8 @@ _FORMS = {  # by key, for the keys of recipes that have an option
     "taxonomy": o.OptionForm(type=Path, read=str),
     "known": o.OptionForm(),
     "groups": o.OptionForm(
-        "Written as in a spec, for example {Higher: [Bachelors, Masters]}, or a list of such levels.", read=_groups
+        "Written as in a spec, for example {Higher: [Bachelors, Masters]}, or a list of such levels.",
+        read=lambda text: read_value(f"{{groups: {text}}}")["groups"],
     ),
 }
 _RECIPES = ("ranges", "edges", "redact", "prefix", "networks", "dates", "age", "taxonomy", "known", "groups")

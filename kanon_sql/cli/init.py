@@ -18,11 +18,10 @@ from kanon_sql.cli.output import out, print_json, warn, watching
 from kanon_sql.errors import SpecError
 from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.spec import read_value
-from kanon_sql.suggestion.columns import SuggestedColumn, SuggestedTable
+from kanon_sql.suggestion.columns import SuggestedColumn
 from kanon_sql.verbs.options import RoleOptions
 from kanon_sql.verbs.suggest import (
     SuggestionPreview,
-    Suggestions,
     check_spec_file,
     suggest,
 )
@@ -96,7 +95,7 @@ def init(
     if as_json:
         print_json(suggestions.to_json())
     else:
-        _show(suggestions)
+        _show_columns(suggestions.columns)
         _show_next("anonymize", "--spec", str(written))
         warn(suggestions.notes)
 
@@ -139,20 +138,15 @@ def _show_database(suggestions: DatabaseSuggestions) -> None:
     """Print the tables with their keys, and the role and generalization of every column."""
     out.print(f"The people are the rows of [bold]{escape(suggestions.unit)}[/bold]: {escape(suggestions.reason)}.")
     for table in suggestions.tables:
-        _show_table(table)
+        out.print(f"\n[bold]{escape(table.name)}[/bold], {table.rows:,} rows")
+        for column, refers_to, reason in table.keys:
+            out.print(f"  key {escape(column)} → {escape(refers_to)}: {escape(reason)}")
+        if shown := [column for column in table.columns if column.role != DROPPED]:
+            _show_columns(shown)
+        if dropped := table.of_role(DROPPED):
+            out.print(f"dropped: {escape(', '.join(column.name for column in dropped))}")
     for name, reason in suggestions.left_out.items():
         out.print(f"Left out: [bold]{escape(name)}[/bold]: {escape(reason)}.")
-
-
-def _show_table(table: SuggestedTable) -> None:
-    out.print(f"\n[bold]{escape(table.name)}[/bold], {table.rows:,} rows")
-    for column, refers_to, reason in table.keys:
-        out.print(f"  key {escape(column)} → {escape(refers_to)}: {escape(reason)}")
-    shown = [column for column in table.columns if column.role != DROPPED]
-    if shown:
-        _show_columns(shown)
-    if dropped := table.of_role(DROPPED):
-        out.print(f"dropped: {escape(', '.join(column.name for column in dropped))}")
 
 
 def _ask(column: SuggestedColumn, preview: SuggestionPreview, problem: str) -> SuggestedColumn:
@@ -172,15 +166,11 @@ def _ask(column: SuggestedColumn, preview: SuggestionPreview, problem: str) -> S
         return replace(column, role=role, reason="your choice", recipe=recipe)
     if not answer:
         return column
-    return replace(column, role=QUASI_IDENTIFIER, recipe=_recipe_of(answer), reason="your choice")
-
-
-def _recipe_of(answer: str) -> Any:
-    """The recipe that was typed; text that is not YAML becomes an unknown recipe, which the caller refuses."""
     try:
-        return read_value(answer)
-    except SpecError:
-        return {answer: ""}
+        typed = read_value(answer)
+    except SpecError:  # text that is not YAML becomes an unknown recipe, which the caller refuses
+        typed = {answer: ""}
+    return replace(column, role=QUASI_IDENTIFIER, recipe=typed, reason="your choice")
 
 
 def _show_preview(preview: SuggestionPreview) -> None:
@@ -196,12 +186,8 @@ def _show_preview(preview: SuggestionPreview) -> None:
         out.print(f"level {level}, largest classes: {escape(sizes)}")
 
 
-def _show(suggestions: Suggestions) -> None:
-    """Print the suggested role and generalization of every column."""
-    _show_columns(suggestions.columns)
-
-
 def _show_columns(columns: Sequence[SuggestedColumn]) -> None:
+    """Print the suggested role and generalization of every column."""
     table = Table("column", "role", "generalized by", "labels by level", box=None, pad_edge=False)
     table.columns[1].no_wrap = table.columns[2].no_wrap = True
     for column in columns:
@@ -212,13 +198,11 @@ def _show_columns(columns: Sequence[SuggestedColumn]) -> None:
 def _generalized_by(column: SuggestedColumn) -> str:
     if column.role != QUASI_IDENTIFIER:
         return ""
-    return "a file" if column.levels else _recipe_text(column.recipe)
-
-
-def _recipe_text(recipe: Any) -> str:
-    if isinstance(recipe, str):
-        return recipe
-    (name, value), *_ = recipe.items()
+    if column.levels:
+        return "a file"
+    if isinstance(column.recipe, str):
+        return column.recipe
+    (name, value), *_ = column.recipe.items()
     if isinstance(value, str):
         return f"{name} ({value})"
     levels = len(value) if isinstance(value, list) else value

@@ -168,9 +168,9 @@ def _show_risks(measured: Risks) -> None:
     _heading("Risk of re-identification", "1 is certain; 0.2 is one right guess in five.")
     _figures(measured, "prosecutor, highest", lambda table: _figure(table.classes.highest), "highest")
     _figures(measured, "prosecutor, mean", lambda table: _figure(table.classes.mean), "mean")
-    for index, above in enumerate(source.classes.above):
-        counted = "people" if source.unit else "rows"
-        _line(f"  {counted} above {above.risk}", [_share_above(table, index) for table in measured.tables])
+    for limits in zip(*(table.classes.above for table in measured.tables), strict=True):
+        label = f"  {'people' if source.unit else 'rows'} above {limits[0].risk}"
+        _line(label, [f"{over.rows if over.people is None else over.people:,} ({over.share:.1%})" for over in limits])
     _paragraph(measured.meanings["above"])
     _figures(measured, "marketer", lambda table: _figure(table.classes.mean), "marketer")
     for name in source.journalist:
@@ -210,11 +210,6 @@ def _measured(risk: KnownRows) -> str:
     """How many people were measured, and whether only some of their rows were combined."""
     how = "all" if not risk.is_sample else f"{risk.measured:,}"
     return f"{how}, partly" if risk.partly else how
-
-
-def _share_above(table: TableRisk, index: int) -> str:
-    above = table.classes.above[index]
-    return f"{above.rows if above.people is None else above.people:,} ({above.share:.1%})"
 
 
 def _show_sensitive(measured: Risks, column: str) -> None:

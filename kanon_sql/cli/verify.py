@@ -47,8 +47,11 @@ def verify(
         if not as_json:
             named = f"the file was signed as {escape(signed.name)} by the key {signed.key[:16]}…"
             out.print(f"[green]attested[/green]: {named}")
-        if spec is None:
-            overrides = _models_of(signed) | {name: value for name, value in overrides.items() if value is not None}
+        models = {finding["model"]: finding["required"] for finding in signed.manifest["privacy"]}
+        columns = signed.manifest["roles"].get("quasi_identifiers")
+        if spec is None and columns and "k-anonymity" in models:  # the rows are checked again by the signed manifest
+            used = {name: value for name, value in overrides.items() if value is not None}
+            overrides = {"quasi_identifiers": list(columns), "k": models["k-anonymity"], **used}
     found = run(source, spec, **overrides)
     show_result(found, as_json, _show)
     if not found:
@@ -67,15 +70,6 @@ def _attested(attestation: Path, public_key: Path, source: str | None) -> Attest
     if digest != signed.sha256:
         raise VerificationError(f"{source} is not the file that was signed as {signed.name}; do not rely on it")
     return signed
-
-
-def _models_of(signed: Attested) -> dict[str, Any]:
-    """The quasi-identifiers and k of a signed manifest, to check the rows again."""
-    models = {finding["model"]: finding["required"] for finding in signed.manifest["privacy"]}
-    columns = signed.manifest["roles"].get("quasi_identifiers")
-    return (
-        {"quasi_identifiers": list(columns), "k": models["k-anonymity"]} if columns and "k-anonymity" in models else {}
-    )
 
 
 def _show(found: Verification) -> None:
@@ -103,7 +97,14 @@ def _show(found: Verification) -> None:
         for finding in checked["findings"]:
             if finding["unsafe_rows"]:
                 _show_violation(finding, checked["offending_sizes"], counts)
-    _show_comparison(checked)
+    compared = checked["compared_with"]
+    if compared == ITSELF:
+        out.print(
+            "The classes were compared with the release itself, which can lack suppressed rows; to compare them with "
+            "its source, name it with --against."
+        )
+    elif compared:
+        out.print(f"The classes were compared with {escape(compared)}.")
 
 
 def _show_violation(finding: dict[str, Any], sizes: list[dict[str, int]], counts: str) -> None:
@@ -117,14 +118,3 @@ def _show_violation(finding: dict[str, Any], sizes: list[dict[str, int]], counts
     out.print(f"{rows} {'is' if finding['unsafe_rows'] == 1 else 'are'} below {finding['required']} {counts}:")
     for size in sizes:
         out.print(f"  {counted(size['classes'], 'classes')} of {counted(size['size'], counts)}")
-
-
-def _show_comparison(checked: dict[str, Any]) -> None:
-    compared = checked["compared_with"]
-    if compared == ITSELF:
-        out.print(
-            "The classes were compared with the release itself, which can lack suppressed rows; to compare them with "
-            "its source, name it with --against."
-        )
-    elif compared:
-        out.print(f"The classes were compared with {escape(compared)}.")

@@ -12,30 +12,12 @@ from typing import Any
 
 from kanon_sql.resources import package_version
 
-VERSIONS: Mapping[str, int] = {
-    "manifest": 1,
-    "run": 1,
-    "releases": 1,
-    "refresh": 1,
-    "verify": 1,
-    "risk": 1,
-    "attack": 1,
-    "utility": 1,
-    "profile": 1,
-    "init": 1,
-    "init-database": 1,
-    "search": 1,
-    "compare": 1,
-    "compile": 1,
-    "explain": 1,
-    "database": 1,
-    "database-run": 1,
-    "database-check": 1,
-    "database-risk": 1,
-    "database-attack": 1,
-    "database-report": 1,
-    "error": 1,
-}
+_FORMS = (
+    "manifest", "run", "releases", "refresh", "verify", "risk", "attack", "utility", "profile", "init", "init-database",
+    "search", "compare", "compile", "explain", "database", "database-run", "database-check", "database-risk",
+    "database-attack", "database-report", "error",
+)  # fmt: skip
+VERSIONS: Mapping[str, int] = dict.fromkeys(_FORMS, 1)
 """The forms of documents with their versions, which are raised when a key is removed or changes its meaning."""
 
 

@@ -302,23 +302,17 @@ _RUN = closed(
     },
     optional=["history"],
 )
-_DECLARED = closed(
-    {
-        "recipient": ({"enum": ["public", "contract", "secure"]}, "Who receives the release."),
-        "purpose": (TEXT, "What it is for."),
-        "retention": (TEXT, "How long the recipient may keep it."),
-        "review_date": (TEXT, "When the decision is reviewed (ISO 8601)."),
-        "norms": (NAMES, "The norms whose thresholds apply."),
-        "sensitivity": ({"enum": ["low", "medium", "high"]}, "How much disclosure would invade privacy."),
-        "accepted_risk": (NUMBER, "The controller's own maximum risk."),
-        "reasons": (by_name(TEXT), "By column: why it has its role."),
-        "reason_k": (TEXT, "Why this k was chosen."),
-    },
-    optional=[
-        "recipient", "purpose", "retention", "review_date", "norms", "sensitivity", "accepted_risk", "reasons",
-        "reason_k",
-    ],
-)  # fmt: skip
+_DECLARED_KEYS: Keys = {
+    "recipient": ({"enum": ["public", "contract", "secure"]}, "Who receives the release."),
+    "purpose": (TEXT, "What it is for."),
+    "retention": (TEXT, "How long the recipient may keep it."),
+    "review_date": (TEXT, "When the decision is reviewed (ISO 8601)."),
+    "norms": (NAMES, "The norms whose thresholds apply."),
+    "sensitivity": ({"enum": ["low", "medium", "high"]}, "How much disclosure would invade privacy."),
+    "accepted_risk": (NUMBER, "The controller's own maximum risk."),
+    "reasons": (by_name(TEXT), "By column: why it has its role."),
+    "reason_k": (TEXT, "Why this k was chosen."),
+}
 COMMON: Keys = {
     "schema": ({"const": f"manifest/{MANIFEST_VERSION}"}, "The name and version of this form."),
     "manifest_version": ({"const": MANIFEST_VERSION}, "The version of this form."),
@@ -446,7 +440,10 @@ CONDITIONAL: Keys = {
     "node_not_kept_for": (TEXT, "Why the node of an earlier release was not kept."),
     "nodes_resumed": (COUNT, "Nodes that a resumed search knew from its trace."),
     "ways_out": (list_of(_WAY_OUT), "Alternatives for columns at their top level."),
-    "declared": (_DECLARED, "The recipient, the reasons, and the rest of what people decided about the release."),
+    "declared": (
+        closed(_DECLARED_KEYS, optional=_DECLARED_KEYS),
+        "The recipient, the reasons, and the rest of what people decided about the release.",
+    ),
     "verdict": (
         VERDICT,
         "The verdict by the figures of the run, if the recipient is declared; a report measures more.",
