@@ -91,12 +91,11 @@ class Explanation(Result):
         return [(step.name, f"{step.outcome}: {step.sentence}") for step in self.steps]
 
     def _texts(self) -> dict[str, Any]:
-        return {".sql": lambda: "\n".join(map(_commented, self.steps)), **super()._texts()}
-
-
-def _commented(step: ExplainedQuery) -> str:
-    comment = f"-- {step.name} ({step.engine}): {step.sentence}\n"
-    return f"{comment}{step.sql};\n" if step.sql else comment
+        steps = []
+        for step in self.steps:
+            comment = f"-- {step.name} ({step.engine}): {step.sentence}\n"
+            steps.append(f"{comment}{step.sql};\n" if step.sql else comment)
+        return {".sql": lambda: "\n".join(steps), **super()._texts()}
 
 
 @spelled_out(RecodingOptions)
@@ -155,34 +154,30 @@ def _steps(plan: Plan) -> Iterator[ExplainedQuery]:
         published = recoded.release(plan.recoding, None, staging)
     queries_of, results = _queries(plan), _results(plan, figures, published.checked)
     engines = {engine.name: engine for engine in (plan.problem.frequency_set.engine, plan.problem.source.engine)}
-    for run in (*plan.problem.source.scratches.log, *_classes(plan), *published.statements):
+    classes = []  # of a local recoding, as one step
+    if isinstance(recoding, LocalRecoding):
+        engine, sentence = plan.problem.frequency_set.engine, _CLASSES.format(plan.problem.spec.strategy)
+        sql = queries.select_all(recoding.classes, engine.dialect)
+        rows = recoding.figures.classes
+        classes.append(Statement("classes", sentence, sql, plan.search_seconds, rows, engine=engine.name))
+    for run in (*plan.problem.source.scratches.log, *classes, *published.statements):
         if run.name == "drop":
             continue
         name = run.engine or plan.problem.source.engine.name
-        engine = engines.get(name)  # none if it was opened for the check alone
+        own = engines.get(name)  # none if it was opened for the check alone
         query = queries_of.get(run.name, "") or run.sql
         yield ExplainedQuery(
             name=run.name.rpartition("/")[2],
             sentence=run.sentence,
             engine=name,
-            sql=queries.pretty(run.sql, engine.dialect if engine else "duckdb") if run.sql else "",
-            plan=engine.explain(query) if engine and run.name in queries_of else "",
+            sql=queries.pretty(run.sql, own.dialect if own else "duckdb") if run.sql else "",
+            plan=own.explain(query) if own and run.name in queries_of else "",
             gave=results.get(run.name, "" if run.rows is None else f"{run.rows:,} rows"),
             times=run.times,
             seconds=run.seconds,
             rows=run.rows,
         )
     plan.recoding.tables.drop(published.relation)
-
-
-def _classes(plan: Plan) -> Iterator[Statement]:
-    """The classes of a local recoding, as one step."""
-    if isinstance(plan.recoding, LocalRecoding):
-        engine, sentence = plan.problem.frequency_set.engine, _CLASSES.format(plan.problem.spec.strategy)
-        sql = queries.select_all(plan.recoding.classes, engine.dialect)
-        yield Statement(
-            "classes", sentence, sql, plan.search_seconds, plan.recoding.figures.classes, engine=engine.name
-        )
 
 
 def _queries(plan: Plan) -> dict[str, str]:

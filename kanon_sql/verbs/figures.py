@@ -30,14 +30,13 @@ from kanon_sql.report.verdict import declared_of, verdict
 from kanon_sql.report.words import exact_columns
 from kanon_sql.risk.classes import Classes
 from kanon_sql.risk.exact import exact
-from kanon_sql.risk.known_rows import KnownRows, SeveralRows
+from kanon_sql.risk.known_rows import KnownRows
 from kanon_sql.risk.norms import HARBOR, by_default, of_classes
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
 from kanon_sql.utility import SharedColumn, distribution, pooled, rare_rows, treated
 from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.compare import losses_by_k
-from kanon_sql.verbs.comparison import StrategyResult
 from kanon_sql.verbs.lattice import searched
 from kanon_sql.verbs.result import Result, frame
 from kanon_sql.verbs.risk import risk
@@ -252,19 +251,21 @@ class _Measurement:
         """The risk as counted in the tables: rows, or people if the release has the unit column."""
         of_source = _risk_figures(before, self.rounding.rounded_or_hidden) if before else {}
         of_release = _risk_figures(after, lambda rows: rows)
+        several = after.several_rows
+        known_rows: dict[str, Any] | None = None
+        if several is not None:
+            known = [self._risk_of_rows(risk) for risk in several.known]
+            known_rows = {"linked_by": list(several.linked_by), "known": known}
         return {
             "counted": "people" if after.unit else "rows",
             "class_sizes": self._class_sizes(before.classes if before else None, after.classes),
             "risk": _side_by_side(of_source, of_release),
             "norms": tuple(dict(vars(norm)) for norm in after.norms),
-            "several_rows": None if after.several_rows is None else self._several_rows(after.several_rows),
+            "several_rows": known_rows,
         }
 
-    def _several_rows(self, found: SeveralRows) -> dict[str, Any]:
-        """The risk if an attacker has several rows, without counts of few people."""
-        return {"linked_by": list(found.linked_by), "known": [self._risk_of_rows(risk) for risk in found.known]}
-
     def _risk_of_rows(self, risk: KnownRows) -> dict[str, Any]:
+        """The risk if an attacker has several rows, without counts of few people."""
         few = 0 < risk.singled_out < self.rounding.least
         return {
             "rows": risk.rows,
@@ -371,13 +372,18 @@ class _Measurement:
             pairs = sides.associations(len(paired), sides.combined(paired))
         attributes = [sides.attributes[number] for number in shown]
         suppressed = measuring.rows["source"] - measuring.rows["release"]
+        distributions = []
+        for attribute in attributes:
+            for bar in distribution(attribute, self.rounding.least):
+                rows = {"source": self.rounding.rounded(bar.source), "release": round(bar.release, 1)}
+                distributions.append({"column": attribute.name, "label": bar.label, **rows})
         return {
             "columns": tuple(
                 self._column(attribute, suppressed)
                 for attribute in attributes
                 if attribute.name in self.spec.quasi_identifiers
             ),
-            "distributions": tuple(row for attribute in attributes for row in self._distribution(attribute)),
+            "distributions": tuple(distributions),
             "associations": tuple(
                 {"columns": list(p.columns), "measure": p.measure, "source": p.source, "release": p.release}
                 for p in pairs
@@ -399,17 +405,6 @@ class _Measurement:
             "suppressed": suppressed,
         }
 
-    def _distribution(self, attribute: SharedColumn) -> list[dict[str, Any]]:
-        return [
-            {
-                "column": attribute.name,
-                "label": bar.label,
-                "source": self.rounding.rounded(bar.source),
-                "release": round(bar.release, 1),
-            }
-            for bar in distribution(attribute, self.rounding.least)
-        ]
-
     def _loss_by_k(self) -> dict[str, Any]:
         """The loss by k: the optimum at several k, from one frequency set.
 
@@ -424,30 +419,25 @@ class _Measurement:
         sizes = [k for k in sorted({*SIZES, own}) if k <= self.manifest["rows"] and (k != own or score is None)]
         limit = SECONDS if self.spec.time_limit is None else min(SECONDS, self.spec.time_limit)
         spec = self.spec.model_copy(update={"time_limit": limit})
-        losses = [self._loss_at(search) for search in losses_by_k(self.source, spec, sizes, self.observer)]
+        losses: list[dict[str, Any]] = []
+        for search in losses_by_k(self.source, spec, sizes, self.observer):
+            row: dict[str, Any] = {
+                "k": search.k,
+                "score": None,
+                "suppressed": None,
+                "released": False,
+                "refused": search.refused,
+            }
+            if search.proven_optimal:
+                suppressed = self.rounding.rounded_or_hidden(search.suppressed_rows or 0)
+                row |= {"score": search.score, "suppressed": _share(suppressed, self.manifest["rows"])}
+            elif not search.refused:
+                row["refused"] = f"no optimum was proven in {SECONDS:g} seconds"
+            losses.append(row)
         if score is not None:  # the release is proven optimal like the others
-            losses.append(self._loss(own, score, self.manifest["suppressed_rows"], released=True))
+            share = _share(self.manifest["suppressed_rows"], self.manifest["rows"])
+            losses.append({"k": own, "score": score, "suppressed": share, "released": True, "refused": None})
         return {"loss_by_k": tuple(sorted(losses, key=lambda loss: loss["k"]))}
-
-    def _loss_at(self, search: StrategyResult) -> dict[str, Any]:
-        """The loss at one k, if it is proven to be the smallest."""
-        assert search.k is not None
-        if not (search.refused or search.proven_optimal):
-            return self._loss(search.k, refused=f"no optimum was proven in {SECONDS:g} seconds")
-        rows = search.suppressed_rows
-        suppressed = None if rows is None else self.rounding.rounded_or_hidden(rows)
-        return self._loss(search.k, search.score, suppressed, search.refused)
-
-    def _loss(
-        self,
-        k: int,
-        score: float | None = None,
-        suppressed: float | None = None,
-        refused: str | None = None,
-        released: bool = False,
-    ) -> dict[str, Any]:
-        share = _share(suppressed, self.manifest["rows"])
-        return {"k": k, "score": score, "suppressed": share, "released": released, "refused": refused}
 
     def _lattice(self) -> dict[str, Any]:
         """The picture of a small lattice, if the search finds the released node again."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Column, Table, name_readings
+from kanon_sql.engine import Column, name_readings
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, plan_search
@@ -82,7 +82,11 @@ def planned(frequency_set: Place, spec: Spec, observer: Observer, keeps_node: bo
     ):
         counted = _counted(data, str(frequency_set), columns)
         plan = plan_search(counted, searched, observer, keeps_node=keeps_node)
-        recoding = replace(plan.recoding, table=_released(plan.recoding.table, spec))
+        # The table in the other system also has the columns that are released unchanged, whose types are unknown.
+        table = plan.recoding.table
+        names = dict.fromkeys((*spec.sensitive, *spec.kept_by_name))
+        kept = [Column(name, "", "other") for name in names if table.column(name) is None]
+        recoding = replace(plan.recoding, table=replace(table, columns=(*table.columns, *kept)))
         yield replace(plan, problem=replace(plan.problem, spec=spec), recoding=recoding)
 
 
@@ -112,10 +116,3 @@ def _counted(data: Source, name: str, columns: list[str]) -> Source:
         raise SourceError(f"{wrong:,} tuples of {name} have no rows by their column {ROWS}; export it again")
     table = replace(data.table, columns=tuple(c for c in data.table.columns if c.name in columns))
     return replace(data, table=table, counted_by=ROWS)
-
-
-def _released(table: Table, spec: Spec) -> Table:
-    """The table in the other system: with the columns that are released unchanged, whose types are unknown."""
-    names = dict.fromkeys((*spec.sensitive, *spec.kept_by_name))
-    kept = [Column(name, "", "other") for name in names if table.column(name) is None]
-    return replace(table, columns=(*table.columns, *kept))

@@ -267,7 +267,9 @@ def spelled_out(options: type) -> Callable[[_Verb], _Verb]:
     def decorate(verb: _Verb) -> _Verb:
         signature = inspect.signature(verb)
         parameters = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.VAR_KEYWORD]
-        parameters += [_parameter(name, annotation) for name, annotation in _declared(options).items()]
+        for name, annotation in _declared(options).items():
+            text = getattr(annotation, "__forward_arg__", annotation)
+            parameters.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=text))
         verb.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         if verb.__doc__:  # not with -OO
             heading = "Options, which override the spec."
@@ -293,11 +295,6 @@ def taken(options: type, arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _declared(options: type) -> dict[str, Any]:
     declared: dict[str, Any] = options.__annotations__
     return declared
-
-
-def _parameter(name: str, annotation: Any) -> inspect.Parameter:
-    annotation = getattr(annotation, "__forward_arg__", annotation)
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 
 
 def described(options: type) -> dict[str, tuple[str, str]]:

@@ -205,7 +205,15 @@ class Release(Result):
         with contextlib.ExitStack() as stack:
             population = (engine, self.population) if isinstance(self.population, str) else self.population
             needs_source = self.model.compared or self.model.hidden or self.model.population is not None
-            whole = self._whole(stack) if needs_source else None
+            whole: Whole | None = None
+            if needs_source and self.source_place:
+                with contextlib.suppress(KanonError):  # without the source if it cannot be read any more
+                    whole = Whole(self.manifest["source"], stack.enter_context(self.source_place.opened()))
+            evidence: Evidence | None = None
+            if self.spec.target is not None:  # stored with a local recoding of people or of a sample
+                place = stack.enter_context(self.place.opened())
+                found = evidence_of(place, self.spec, self.quasi_identifiers, self.model)
+                evidence = stack.enter_context(found)
             rows, population = stack.enter_context(
                 shown(
                     release,
@@ -216,30 +224,10 @@ class Release(Result):
                     written_as,
                     population,
                     levels=self.manifest.get("node"),
-                    evidence=stack.enter_context(self._evidence()),
+                    evidence=evidence,
                 )
             )
             return checked(rows, self.place.name, self.quasi_identifiers, self.model, whole, population)
-
-    @contextlib.contextmanager
-    def _evidence(self) -> Iterator[Evidence | None]:
-        """The evidence stored with a local recoding of people or of a sample, if any."""
-        assert isinstance(self.spec, Spec)
-        with contextlib.ExitStack() as stack:
-            if self.spec.target is None or self.model is None:
-                yield None
-                return
-            release = stack.enter_context(self.place.opened())
-            yield stack.enter_context(evidence_of(release, self.spec, self.quasi_identifiers, self.model))
-
-    def _whole(self, stack: contextlib.ExitStack) -> Whole | None:
-        """The source, if it can still be read."""
-        if self.source_place is None:
-            return None
-        try:
-            return Whole(self.manifest["source"], stack.enter_context(self.source_place.opened()))
-        except KanonError:
-            return None
 
     def write(self, path: str | PathLike[str], *, overwrite: bool = False) -> Path:
         """Copy the released rows to a CSV or Parquet file, and verify the copy; `.json` writes the manifest.
@@ -334,6 +322,22 @@ def released(
         described["declared"] = declared
     if declared.get("recipient"):
         described["verdict"] = verdict(described).to_dict()
+    # A table is read by the connection if that stays open, any other release by opening it again.
+    stays_open = spec.target is None or not source.owned
+    if published.path:
+        place = ReleaseLocation(str(published.path), spec.session.as_it_is.without_tables)
+    else:
+        name = spec.target.table if spec.target and spec.target.table else published.relation.name
+        place = ReleaseLocation(name, spec.session.as_it_is)
+        if stays_open:
+            place = ReleaseLocation(name, spec.session, source.engine, published.relation)
+    source_place: ReleaseLocation | None
+    if source.files:
+        source_place = ReleaseLocation(spec.source, spec.session.without_tables)
+    elif stays_open:
+        source_place = ReleaseLocation(spec.source, spec.session, source.engine, source.table.relation)
+    else:
+        source_place = None if spec.source == IN_MEMORY else ReleaseLocation(spec.source, spec.session)
     return Release(
         manifest=described,
         sql=published.sql,
@@ -341,8 +345,8 @@ def released(
         statements=published.statements,
         quasi_identifiers=quasi_identifiers,
         model=model,
-        place=_place(source, spec, published),
-        source_place=_source_place(source, spec),
+        place=place,
+        source_place=source_place,
         spec=spec,
         population=population,
     )
@@ -353,22 +357,3 @@ def warned(release: Release) -> Release:
     for warning in release.manifest["warnings"]:
         warnings.warn(warning, ReleaseWarning, stacklevel=3)
     return release
-
-
-def _place(source: Source, spec: ReleaseSpec, published: Published[Any]) -> ReleaseLocation:
-    """Where to read the release: a table by the connection if that stays open, any other by opening it again."""
-    if published.path:
-        return ReleaseLocation(str(published.path), spec.session.as_it_is.without_tables)
-    name = spec.target.table if spec.target and spec.target.table else published.relation.name
-    if spec.target is None or not source.owned:
-        return ReleaseLocation(name, spec.session, source.engine, published.relation)
-    return ReleaseLocation(name, spec.session.as_it_is)
-
-
-def _source_place(source: Source, spec: ReleaseSpec) -> ReleaseLocation | None:
-    """Where to read the source again: a file or table by its name, data in memory while their engine is open."""
-    if source.files:
-        return ReleaseLocation(spec.source, spec.session.without_tables)
-    if spec.target is None or not source.owned:
-        return ReleaseLocation(spec.source, spec.session, source.engine, source.table.relation)
-    return None if spec.source == IN_MEMORY else ReleaseLocation(spec.source, spec.session)

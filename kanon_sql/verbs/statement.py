@@ -185,14 +185,25 @@ def of_plan(
     recoding, source = plan.recoding, None
     if plan.problem.source.counted_by or table or dialect not in (None, recoding.engine.dialect):
         frequency_sets.refuse_ages(spec)
-        source = Relation(*name_readings(table or _named(plan, spec))[-1])
+        is_table = plan.problem.source.counted_by or not (plan.problem.source.files or spec.source == IN_MEMORY)
+        if not (table or is_table):
+            raise SpecError(
+                f"{spec.source} is not a table that another system could read; set `table` to its name there"
+            )
+        source = Relation(*name_readings(table or spec.source)[-1])
     printed = statement(recoding, spec.target, dialect, source)
     warn_of(plan, printed)
     script = target_sql(recoding, spec.target, dialect, source, printed)
     script = queries.with_names(script, printed.dialect, names)
     lines = list(_header(plan))
     if source is not None:
-        lines += _of_system(printed.dialect, script, names)
+        how_tested = queries.how_tested(printed.dialect)
+        lines.append(f"printed for {printed.dialect}{f', {how_tested}' if how_tested else ''}")
+        lines.append(queries.size_in_words(script, printed.dialect))
+        if printed.dialect == "snowflake" and names == "exact":
+            lines.append(
+                "names are as in the spec; if Snowflake reports an invalid identifier, print them with --names upper"
+            )
     header = "\n".join(f"-- {' '.join(line.split())}" for line in lines)
     sql = f"{header}\n{script}"
     queries.check_size(sql, printed.dialect, printed.tables)
@@ -223,13 +234,6 @@ def warn_of(plan: Plan, *printed: queries.PrintedStatement) -> None:
         warnings.warn(text, StatementWarning, stacklevel=4)
 
 
-def _named(plan: Plan, spec: Spec) -> str:
-    """The name of the source if it is a table; otherwise SpecError."""
-    if plan.problem.source.counted_by is None and (plan.problem.source.files or spec.source == IN_MEMORY):
-        raise SpecError(f"{spec.source} is not a table that another system could read; set `table` to its name there")
-    return spec.source
-
-
 def _header(plan: Plan) -> Iterator[str]:
     """The comments above a statement."""
     privacy = models((model.name, model.required) for model in plan.recoding.judge.model.requested)
@@ -240,15 +244,6 @@ def _header(plan: Plan) -> Iterator[str]:
         if plan.outcome.found_by == "kept":
             proven = "not searched"
         yield f"levels: {', '.join(levels)}; {plan.problem.spec.metric} {plan.outcome.score:.4f}, {proven}"
-
-
-def _of_system(dialect: str, script: str, names: str) -> Iterator[str]:
-    """The comments about the system that a statement is for."""
-    how_tested = queries.how_tested(dialect)
-    yield f"printed for {dialect}, {how_tested}" if how_tested else f"printed for {dialect}"
-    yield queries.size_in_words(script, dialect)
-    if dialect == "snowflake" and names == "exact":
-        yield "names are as in the spec; if Snowflake reports an invalid identifier, print them with --names upper"
 
 
 def _overwriting(spec: Spec) -> Spec:

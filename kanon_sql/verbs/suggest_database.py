@@ -92,10 +92,14 @@ class DatabaseSuggestions(SpecToWrite):
     def text(self, path: str | PathLike[str] = "release.yml") -> str:
         """The text that `write` would write to a path."""
         target = Path(path)
+        tables = []
+        for table in self.tables:
+            columns = (column.in_file(self._file(target.stem, table, column)) for column in table.columns)
+            tables.append(replace(table, columns=tuple(columns)))
         draft = DatabaseFile(
             database=self._written_database(target.absolute().parent),
             unit=(self.unit, self.key, self.reason),
-            tables=[self._with_files(table, target.stem) for table in self.tables],
+            tables=tables,
             left_out=self.left_out,
             k=self.k,
             m=self.m,
@@ -114,10 +118,6 @@ class DatabaseSuggestions(SpecToWrite):
     def _in_files(self, name: str) -> Iterator[tuple[str, SuggestedColumn]]:
         pairs = ((table, column) for table in self.tables for column in table.columns if column.levels)
         return ((self._file(name, table, column), column) for table, column in pairs)
-
-    def _with_files(self, table: SuggestedTable, name: str) -> SuggestedTable:
-        columns = (column.in_file(self._file(name, table, column)) for column in table.columns)
-        return replace(table, columns=tuple(columns))
 
     def _file(self, name: str, table: SuggestedTable, column: SuggestedColumn) -> str:
         """The path of a hierarchy's file; a number distinguishes names that differ only in their special characters."""
@@ -169,12 +169,15 @@ def suggest_database(
     ('people', (('person', 'people', 'a similar name, and all its values are in people.id: check it'),))
     """
     check_values(k=k, suppression_limit=suppression_limit, time_limit=time_limit)
-    model = _preset_of(preset)
+    if preset is not None and preset not in PRESETS:
+        raise SpecError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}")
+    model = PRESETS[preset] if preset else None
     observer = observer or Observer()
     if database is None and connection is None:
         raise SpecError("there is no database; name one with `database`, or a source for a single table")
     with opened_engine(session(database=database, **options), connection) as engine:
-        _check_engine(engine)
+        if not engine.has_transactions or not engine.has_temporary_tables:
+            raise SpecError(f"several tables are released from DuckDB and PostgreSQL only, not from {engine.name}")
         observer.stage("Finding the keys")
         tables, left_out = _tables(engine, schema)
         if model:
@@ -195,7 +198,9 @@ def suggest_database(
                 observer.stage(f"Looking at {path.name}")
                 table = TableRoles(engine, scratch, path, keys, paths, model, tables, k, share)
                 suggested.append(table.suggested(is_elsewhere=schema is not None))
-        target = _target(engine, database, tables[0].relation, schema)
+        stem = tables[0].relation.parts[-2]  # the release goes to the schema, or the file, with `_anon`
+        if engine.is_embedded and schema is None and database is not None:
+            stem = re.sub(r"\W", "_", Path(str(database)).stem)
         notes = tuple(note for path in paths.paths for note in engine.hidden(path.table.table.relation))
     if database is not None and has_password(str(database)):
         notes += ("the address of the database has a password, so that the spec does not contain it",)
@@ -214,17 +219,9 @@ def suggest_database(
         k=k,
         m=m,
         suppression_limit=suppression_limit,
-        into=target,
+        into=f"{stem or 'release'}_anon",
         notes=notes,
     )
-
-
-def _preset_of(name: str | None) -> Preset | None:
-    if name is None:
-        return None
-    if name not in PRESETS:
-        raise SpecError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
-    return PRESETS[name]
 
 
 def _unit_of(preset: Preset | None, keys: Keys) -> str | None:
@@ -237,11 +234,6 @@ def _unit_of(preset: Preset | None, keys: Keys) -> str | None:
             f"{preset.title} needs the table {preset.unit}, which is not there; check the schema, or leave out `preset`"
         )
     return found[0]
-
-
-def _check_engine(engine: Engine) -> None:
-    if not engine.has_transactions or not engine.has_temporary_tables:
-        raise SpecError(f"several tables are released from DuckDB and PostgreSQL only, not from {engine.name}")
 
 
 def _tables(engine: Engine, schema: str | None) -> tuple[list[Table], dict[str, str]]:
@@ -273,12 +265,3 @@ def _relations(engine: Engine, schema: str | None) -> list[Relation]:
         database = engine.place("kanon_table").parts[0]
         found = [relation for relation in found if relation.parts[0] == database]
     return found
-
-
-def _target(engine: Engine, database: Any, relation: Relation, schema: str | None) -> str:
-    """The name of the schema for the release: that of the file or the schema, with `_anon`."""
-    if engine.is_embedded and schema is None and database is not None:
-        stem = re.sub(r"\W", "_", Path(str(database)).stem)
-    else:
-        stem = relation.parts[-2]
-    return f"{stem or 'release'}_anon"

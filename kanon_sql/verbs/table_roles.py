@@ -62,19 +62,16 @@ class TableRoles:
         keys = self._keys()
         key_columns = [column for column, _, _ in keys] or [str(self.table.key)] * self.is_main
         columns = [column for column in self.table.table.columns if column.name not in key_columns]
+        preset_roles = {column.name: self._preset_role(column) for column in columns}
+        weights = {name: role.weight for name, role in preset_roles.items() if role and role.weight}
         return SuggestedTable(
             self.table.name,
             written_name if is_elsewhere or written(Relation(self.table.name)) != self.table.name else self.table.name,
             self.table.rows,
             tuple(keys),
             tuple(self._suggested_columns(columns)),
-            self._weights(columns),
+            weights,
         )
-
-    def _weights(self, columns: Sequence[Column]) -> dict[str, float]:
-        """The weights of the preset in the search."""
-        roles = {column.name: self._preset_role(column) for column in columns}
-        return {name: role.weight for name, role in roles.items() if role and role.weight}
 
     def _keys(self) -> list[tuple[str, str, str]]:
         """The columns of keys with what they refer to, and why; the key of the main table is the unit's."""
@@ -83,14 +80,11 @@ class TableRoles:
         references = [(found.column, found.target, found.evidence) for found in self.path.references]
         used = {column for column, _, _ in references}
         own = str(self.table.key)
-        if self.table.key is None or own in used or not self._needs_key():
+        # The release needs the table's key if others refer to it, or if it is a key by declaration or name.
+        referenced = any(found.target == self.table.name for path in self.paths.paths for found in path.references)
+        if self.table.key is None or own in used or not (referenced or self.table.is_named):
             return references
         return [(own, OWN, self.table.evidence), *references]
-
-    def _needs_key(self) -> bool:
-        """Whether the release needs the table's key: others refer to it, or it is a key by declaration or name."""
-        referenced = any(found.target == self.table.name for path in self.paths.paths for found in path.references)
-        return referenced or self.table.is_named
 
     def _suggested_columns(self, columns: Sequence[Column]) -> Iterator[SuggestedColumn]:
         """The columns in the table's order: those whose roles are settled, and the others by their names and values."""
