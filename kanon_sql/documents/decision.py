@@ -1,9 +1,14 @@
-"""The form of a verdict on a release."""
+"""The forms of a finding and of a verdict on a release."""
 
 from __future__ import annotations
 
-from kanon_sql.documents.kinds import FLAG, NAMES, TEXT, Keys, by_name, closed, list_of, or_null
+from kanon_sql.documents.kinds import ANY, FLAG, NAMES, TEXT, Keys, by_name, closed, list_of, or_null
 
+FINDING_KEYS: Keys = {
+    "model": (TEXT, "The name of the model."),
+    "required": (ANY, "Its configured parameter, or parameters by name."),
+    "achieved": (ANY, "The value of the worst class; null if it is unknown."),
+}
 CHECK_KEYS: Keys = {
     "name": (TEXT, "The requirement that is checked, such as a norm."),
     "required": (TEXT, "The requirement, in words."),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from kanon_sql.documents.decision import CHECK_KEYS
+from kanon_sql.documents.decision import CHECK_KEYS, FINDING_KEYS
 from kanon_sql.documents.kinds import (
-    ANY,
     COUNT,
     FIGURE,
     FLAG,
@@ -21,8 +20,7 @@ from kanon_sql.documents.kinds import (
 )
 
 _FINDING_KEYS: Keys = {
-    "model": (TEXT, "The name of the model."),
-    "required": (ANY, "Its configured parameter, or parameters by name."),
+    **FINDING_KEYS,
     "achieved": (FIGURE, "The value of the worst class; null if it is unknown."),
     "unsafe_classes": (or_null(COUNT), "Classes that do not meet it; null for a requirement on rows."),
     "unsafe_rows": (COUNT, "Rows in these classes."),

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kanon_sql.documents import VERSIONS
-from kanon_sql.documents.decision import VERDICT
+from kanon_sql.documents.decision import FINDING_KEYS, VERDICT
 from kanon_sql.documents.kinds import (
     ANY,
     COUNT,
@@ -32,12 +32,7 @@ from kanon_sql.documents.kinds import (
 MANIFEST_VERSION = VERSIONS["manifest"]
 
 _FINDING = closed(
-    {
-        "model": (TEXT, "The name of the model."),
-        "required": (ANY, "Its configured parameter, or parameters by name."),
-        "achieved": (ANY, "The value of the worst class; null if it is unknown."),
-        "short_rows": (COUNT, "Of cloaked places: rows whose box fewer units share."),
-    },
+    {**FINDING_KEYS, "short_rows": (COUNT, "Of cloaked places: rows whose box fewer units share.")},
     optional=["short_rows"],
 )
 _ROLES = closed(

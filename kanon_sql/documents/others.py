@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.documents.decision import FINDING_KEYS
 from kanon_sql.documents.kinds import (
     ANY,
     COUNT,
@@ -61,13 +62,6 @@ RELEASES: Keys = {
     "head": (TEXT, "The checksum of the last row."),
 }
 
-_FINDING = closed(
-    {
-        "model": (TEXT, "The name of the model."),
-        "required": (ANY, "Its configured parameter, or parameters by name."),
-        "achieved": (ANY, "The value of the worst class; null if it is unknown."),
-    }
-)
 REFRESH: Keys = {
     "target": (
         closed({"table": (TEXT, "The name of the view."), "as": ({"const": "materialized"}, "Always `materialized`.")}),
@@ -78,7 +72,7 @@ REFRESH: Keys = {
     "classes": (COUNT, "Equivalence classes."),
     "smallest_class": (or_null(COUNT), "Rows of the smallest class."),
     "quasi_identifiers": (NAMES, "The columns by which classes were formed."),
-    "privacy": (list_of(_FINDING), "The finding of every privacy model."),
+    "privacy": (list_of(closed(FINDING_KEYS)), "The finding of every privacy model."),
     "verified": (FLAG, "Whether all models are satisfied."),
     "seconds": (by_name(NUMBER), "The duration, in `total`."),
     "warnings": (NAMES, "Warnings for readers of the release."),
@@ -145,12 +139,7 @@ _STRATEGY = closed(
         "same_as": (or_null({"type": "array"}), "The first earlier result with the same release: its strategy and k."),
     }
 )
-_REQUIRED = closed(
-    {
-        "model": (TEXT, "The name of the model."),
-        "required": (ANY, "Its configured parameter, or parameters by name."),
-    }
-)
+_REQUIRED = closed({name: FINDING_KEYS[name] for name in ("model", "required")})
 COMPARE: Keys = {
     "source": (TEXT, "The table or file."),
     "rows": (COUNT, "Its rows."),

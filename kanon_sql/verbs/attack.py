@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql.attack import ATTACKS, Attack, Copy, Material, Outcome
 from kanon_sql.attack.control import check_control
@@ -24,20 +24,15 @@ from kanon_sql.plan.source import IN_MEMORY, Source, name_of, settle_either, spe
 from kanon_sql.recode.show import STATISTICS, how_of
 from kanon_sql.spec import CloakSpec, ReleaseSpec, Spec
 from kanon_sql.verbs.options import AttackOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 
 @dataclass(frozen=True, repr=False)
-class Attacks(Result):
+class Attacks(Result, json_form="attack"):
     """The results of attacks on a release: counts and shares, never a person's value.
 
     `skipped`: the attacks that could not be tried, with the data they need. `notes`: limits of the results.
     """
-
-    json_form: ClassVar[str] = "attack"
 
     release: str
     quasi_identifiers: tuple[str, ...]
@@ -62,7 +57,7 @@ class Attacks(Result):
             "notes": list(self.notes),
         }
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per attack and column."""
         counts = ("affected", "counted", "attempts", "successes")
         names = ("name", "column", *counts, "share", "baseline", "control", "excess")
@@ -105,7 +100,7 @@ def attack(
     `attempts`: maximum number of people to attack, if an attack samples them. Nothing is written; raises KanonError.
 
     >>> import pandas
-    >>> release = pandas.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
+    >>> release = DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
     >>> attacks = attack(release, quasi_identifiers=["zip"], sensitive=["ill"], only=["homogeneity"])
     >>> [(outcome.name, outcome.affected) for outcome in attacks.outcomes]
     [('homogeneity', 2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.linked.attack import attack_release, exposed_in_source
@@ -13,25 +13,20 @@ from kanon_sql.linked.links import links_of
 from kanon_sql.plan.source import opened_engine
 from kanon_sql.spec import LinkedSpec, load_linked
 from kanon_sql.verbs.database import known_rows, released_tables
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 MOST_KNOWN = 3  # rows of a person; more combinations are too many to count
 ATTEMPTS = 2_000
 
 
 @dataclass(frozen=True)
-class DatabaseRisk(Result):
+class DatabaseRisk(Result, json_form="database-risk"):
     """How exposed people are in the source's tables, by the number of rows that the attacker has."""
-
-    json_form: ClassVar[str] = "database-risk"
 
     k: int
     exposed: list[dict[str, Any]]
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per number of rows that the attacker has."""
         return frame(self.exposed)
 
@@ -40,10 +35,8 @@ class DatabaseRisk(Result):
 
 
 @dataclass(frozen=True)
-class DatabaseAttack(Result):
+class DatabaseAttack(Result, json_form="database-attack"):
     """What attacks on released tables found: people who can be singled out, and guesses about a sample of people."""
-
-    json_form: ClassVar[str] = "database-attack"
 
     k: int
     exposed: list[dict[str, Any]]
@@ -51,7 +44,7 @@ class DatabaseAttack(Result):
     values: list[dict[str, Any]]
     tables: dict[str, dict[str, Any]]
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per number of rows that the attacker has."""
         return frame(self.exposed).merge(frame(self.people), on="known_rows", how="left")
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 
 @dataclass(frozen=True)
@@ -68,14 +65,12 @@ class Proven:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Result):
+class Comparison(Result, json_form="compare"):
     """Searches and local recodings of one table, side by side, for one k or several.
 
     `by_k`: what the searches proved together, per k; `k`, `privacy`, `proven_score`, `lower_bound`, `minimal_nodes`
     and `minimal_nodes_complete`: for the first k. `searches`: the result of every strategy, ordered by k.
     """
-
-    json_form: ClassVar[str] = "compare"
 
     source: str
     rows: int
@@ -101,7 +96,7 @@ class Comparison(Result):
         """All results as a mapping for JSON."""
         return asdict(self)
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per strategy and k."""
         return frame([asdict(search) for search in self.searches])
 

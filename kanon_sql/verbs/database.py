@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
@@ -23,17 +23,12 @@ from kanon_sql.plan.source import opened_engine
 from kanon_sql.queries import Relation
 from kanon_sql.release.tables import quoted
 from kanon_sql.spec import LinkedSpec, load_linked
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 
 @dataclass(frozen=True)
-class DatabaseRelease(Result):
+class DatabaseRelease(Result, json_form="database"):
     """A verified release of several tables: `manifest` describes it; `tables` has the names of the released tables."""
-
-    json_form: ClassVar[str] = "database"
 
     manifest: dict[str, Any]
     tables: dict[str, str] = field(default_factory=dict)
@@ -42,7 +37,7 @@ class DatabaseRelease(Result):
         """The manifest."""
         return dict(self.manifest)
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per table: its rows, those released, and where they are."""
         columns = ("rows", "released_rows", "target")
         rows = [
@@ -59,10 +54,8 @@ class DatabaseRelease(Result):
 
 
 @dataclass(frozen=True)
-class DatabaseVerification(Result):
+class DatabaseVerification(Result, json_form="database-check"):
     """What a check of released tables found; `satisfied` if they meet the spec."""
-
-    json_form: ClassVar[str] = "database-check"
 
     people: int
     findings: list[dict[str, Any]]
@@ -70,7 +63,7 @@ class DatabaseVerification(Result):
     broken_keys: list[str]
     satisfied: bool
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per number of known rows."""
         return frame(self.findings)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import Statement
@@ -22,11 +22,8 @@ from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.staging import Staging
 from kanon_sql.verbs.options import RecodingOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result, frame
+from kanon_sql.verbs.result import DataFrame, Result, frame
 from kanon_sql.verbs.statement import warn_of
-
-if TYPE_CHECKING:
-    import pandas
 
 # Queries of tables that exist until the end of the run, so that their plans can be shown.
 _LASTING = (
@@ -66,13 +63,11 @@ class ExplainedQuery:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Result):
+class Explanation(Result, json_form="explain"):
     """The statements of a run in order, with explanations, plans, results and times.
 
     `statement`: the release as `anonymize_sql` returns it; empty if it takes several statements.
     """
-
-    json_form: ClassVar[str] = "explain"
 
     source: str
     steps: tuple[ExplainedQuery, ...]
@@ -83,7 +78,7 @@ class Explanation(Result):
         steps = [asdict(step) for step in self.steps]
         return {"source": self.source, "steps": steps, "statement": self.statement}
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per statement."""
         return frame([asdict(step) for step in self.steps])
 
@@ -113,7 +108,7 @@ def explain(
     `source`, `spec` and options: as in `anonymize`.
 
     >>> import pandas
-    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
+    >>> people = DataFrame({"zip": ["12", "13", "21", "22"]})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}}
     >>> [step.name for step in explain(people, {"quasi_identifiers": recipes}, k=2).steps][-4:]
     ['release', 'class_sizes', 'sizes', 'class_summary']

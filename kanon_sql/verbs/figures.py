@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kanon_sql.attack import Outcome, interval
 from kanon_sql.engines.opening import embedded
@@ -38,12 +38,9 @@ from kanon_sql.utility import SharedColumn, distribution, pooled, rare_rows, tre
 from kanon_sql.verbs.attack import attack
 from kanon_sql.verbs.compare import losses_by_k
 from kanon_sql.verbs.lattice import searched
-from kanon_sql.verbs.result import Result, frame
+from kanon_sql.verbs.result import DataFrame, Result, frame
 from kanon_sql.verbs.risk import risk
 from kanon_sql.verbs.search import result_of
-
-if TYPE_CHECKING:
-    import pandas
 
 PARTS = ("risk", "exact", "columns", "loss_by_k", "lattice", "attacks")
 """The parts that are measured; any of them can be left out."""
@@ -122,7 +119,7 @@ class ReleaseFigures(Result):
         """All figures as a mapping for JSON."""
         return {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
 
-    def to_df(self, name: str = "columns") -> pandas.DataFrame:
+    def to_df(self, name: str = "columns") -> DataFrame:
         """One of the figures as a pandas DataFrame; SpecError for an unknown name."""
         if name not in self._tables:
             raise SpecError(f"there is no figure {name!r}; choose among {', '.join(self._tables)}")

@@ -7,7 +7,7 @@ import io
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.frequency import fitting
@@ -17,10 +17,7 @@ from kanon_sql.plan.source import IN_MEMORY, column_values, opened
 from kanon_sql.release.publish import check_file
 from kanon_sql.spec import parse
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,7 +36,7 @@ class HierarchyTable(Result):
         """The hierarchy as a mapping for JSON."""
         return {"column": self.column, "height": self.height, "rows": [list(row) for row in self.hierarchy.rows()]}
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per value: the value and its labels."""
         names = [self.column, *(f"level_{level}" for level in range(1, self.height + 1))]
         return frame([list(row) for row in self.hierarchy.rows()], columns=names)
@@ -81,7 +78,7 @@ def build(
     Raises KanonError.
 
     >>> import pandas
-    >>> build(pandas.DataFrame({"age": [31, 34, 47]}), "age", {"ranges": [5, 10]}).to_df().values.tolist()
+    >>> build(DataFrame({"age": [31, 34, 47]}), "age", {"ranges": [5, 10]}).to_df().values.tolist()
     [['31', '[30, 35)', '[30, 40)', '*'], ['34', '[30, 35)', '[30, 40)', '*'], ['47', '[45, 50)', '[40, 50)', '*']]
     """
     target = None if output is None else Path(output)

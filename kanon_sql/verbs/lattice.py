@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan, plan_search
@@ -15,18 +15,13 @@ from kanon_sql.report.numbers import models
 from kanon_sql.report.searched import Searched
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.verbs.options import SearchOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import DataFrame, Result
 from kanon_sql.verbs.search import Search, result_of
-
-if TYPE_CHECKING:
-    import pandas
 
 
 @dataclass(frozen=True, repr=False)
-class LatticePicture(Result):
+class LatticePicture(Result, json_form="search"):
     """A picture of a searched lattice: `svg`, shown in notebooks and written by `write`; `search`: the result."""
-
-    json_form: ClassVar[str] = "search"
 
     svg: str
     summary: str
@@ -36,7 +31,7 @@ class LatticePicture(Result):
         """The result of the search, as a mapping for JSON."""
         return self.search.to_dict()
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """The trace of the search."""
         return self.search.to_df()
 
@@ -65,7 +60,7 @@ def lattice(
     `source`, `spec` and options: as in `search`. Nothing is written.
 
     >>> import pandas
-    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
+    >>> people = DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}, "sex": {"hierarchy": "suppress"}}
     >>> picture = lattice(people, {"quasi_identifiers": recipes}, k=2)
     >>> picture.svg[:4], picture.search.node

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine, Table
@@ -36,10 +36,7 @@ from kanon_sql.risk.single_columns import (
 )
 from kanon_sql.spec import check_values, session
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 _MANY_NUMBERS = 100  # with more different values, a column of whole numbers could be a measure
 
@@ -67,7 +64,7 @@ class ColumnProfile:
 
 
 @dataclass(frozen=True, repr=False)
-class Profile(Result):
+class Profile(Result, json_form="profile"):
     """The result of `profile`.
 
     `combined`: the columns that the sets consist of. `sets`: the most identifying first. `together`: all counted
@@ -75,8 +72,6 @@ class Profile(Result):
     warns of the `suspects` among them. `unit`: the column that identifies people, if some have several rows.
     `complete`: whether the time limit sufficed; if not, `notes` list the missing parts.
     """
-
-    json_form: ClassVar[str] = "profile"
 
     rows: int
     columns: tuple[ColumnProfile, ...]
@@ -99,7 +94,7 @@ class Profile(Result):
         plain: dict[str, Any] = _plain(self)
         return plain
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per column."""
         return frame([asdict(column) for column in self.columns])
 
@@ -136,7 +131,7 @@ def profile(
     those of `profiled`. Counts only, never a value; nothing is written. Raises KanonError.
 
     >>> import pandas
-    >>> people = pandas.DataFrame({"id": range(12), "ward": [1, 2, 3] * 4, "site": ["x"] * 12})
+    >>> people = DataFrame({"id": range(12), "ward": [1, 2, 3] * 4, "site": ["x"] * 12})
     >>> seen = profile(people)
     >>> seen.identifiers, seen.quasi_identifiers
     (('id',), ('ward',))

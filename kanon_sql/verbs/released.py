@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from kanon_sql import queries
 from kanon_sql.documents.manifest import MANIFEST_VERSION
@@ -30,11 +30,10 @@ from kanon_sql.report.verdict import verdict
 from kanon_sql.spec import ReleaseSpec, Session, Spec, Target
 from kanon_sql.staging import Staging
 from kanon_sql.strategies import TraceEntry
-from kanon_sql.verbs.result import Result, frame
+from kanon_sql.verbs.result import DataFrame, Result, frame
 from kanon_sql.verbs.verify import ITSELF, Verification, checked
 
 if TYPE_CHECKING:
-    import pandas
     import pyarrow
 
     from kanon_sql.verbs.figures import ReleaseFigures
@@ -66,7 +65,7 @@ class ReleaseLocation:
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Result):
+class Release(Result, json_form="manifest"):
     """A verified release. `manifest` describes it, `sql` created it, `to_df()` reads it.
 
     `trace`: every query of the search, in order, with its result. `statements`: the SQL statements that wrote the
@@ -75,8 +74,6 @@ class Release(Result):
     is; `source_place`: where its source was, None for data in memory. `spec`: the spec of the release; `population`:
     the population by the labels of a local recoding, as it was counted then; for a view, the query.
     """
-
-    json_form: ClassVar[str] = "manifest"
 
     manifest: dict[str, Any]
     sql: str
@@ -93,10 +90,10 @@ class Release(Result):
         """The manifest."""
         return dict(self.manifest)
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """The released rows as a pandas DataFrame."""
         with self.place.opened() as source:
-            rows: pandas.DataFrame = source.engine.frame(source.table.relation)
+            rows: DataFrame = source.engine.frame(source.table.relation)
             return rows
 
     def to_arrow(self) -> pyarrow.Table:
@@ -119,7 +116,7 @@ class Release(Result):
             "`release.manifest` or `release.to_df()` instead"
         )
 
-    def damage_to_df(self) -> pandas.DataFrame:
+    def damage_to_df(self) -> DataFrame:
         """The manifest's table of damage: one row per quasi-identifier."""
         return frame(self.manifest.get("damage", []))
 

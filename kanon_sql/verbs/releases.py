@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine
@@ -17,23 +17,18 @@ from kanon_sql.plan.source import opened_engine
 from kanon_sql.relation import Relation
 from kanon_sql.spec import Session
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 _COLUMNS = ("number", "made_at", "release", "spec", "node", "findings", "singled_out", "checksum")
 
 
 @dataclass(frozen=True, repr=False)
-class Releases(Result):
+class Releases(Result, json_form="releases"):
     """The rows of an audit trail; true if all rows are unchanged.
 
     `broken`: the numbers of the changed rows, with the problem. `head`: the checksum of the last row. A copy of it,
     kept elsewhere, shows whether rows were removed from the end.
     """
-
-    json_form: ClassVar[str] = "releases"
 
     name: str
     entries: tuple[Entry, ...]
@@ -67,7 +62,7 @@ class Releases(Result):
             "head": self.head,
         }
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per release."""
         return frame(self.to_dict()["rows"], columns=list(_COLUMNS))
 

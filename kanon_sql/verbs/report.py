@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import Statement
@@ -35,11 +35,8 @@ from kanon_sql.staging import write_file
 from kanon_sql.verbs import manifest as manifests
 from kanon_sql.verbs.figures import ReleaseFigures, figures_of
 from kanon_sql.verbs.options import AnonymizeOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result
+from kanon_sql.verbs.result import DataFrame, Result
 from kanon_sql.verbs.verify import verify
-
-if TYPE_CHECKING:
-    import pandas
 
 FORMATS = ("html", "pdf", "docx", "md", "json")
 
@@ -84,7 +81,7 @@ class Report(Result):
         """The manifest of the release."""
         return dict(self.figures.manifest)
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per quasi-identifier; `figures` has the other tables."""
         return self.figures.to_df("columns")
 
@@ -165,7 +162,7 @@ def report(
 
     >>> import pandas, tempfile
     >>> from kanon_sql import anonymize
-    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"] * 5, "ill": list("xyxy") * 5})
+    >>> people = DataFrame({"zip": ["12", "13", "21", "22"] * 5, "ill": list("xyxy") * 5})
     >>> spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "sensitive": ["ill"]}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     spec |= {"privacy": {"k": 10}, "target": {"file": f"{folder}/release.csv"}}

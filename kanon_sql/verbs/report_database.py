@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from kanon_sql.errors import SpecError
 from kanon_sql.release.publish import check_file
@@ -19,19 +19,14 @@ from kanon_sql.spec import RECIPIENTS, LinkedSpec, load_linked
 from kanon_sql.staging import write_file
 from kanon_sql.verbs.attack_database import ATTEMPTS, attack_database, risk_database
 from kanon_sql.verbs.database import known_rows, verify_database
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 FORMATS = (".html", ".md", ".docx")
 
 
 @dataclass(frozen=True, repr=False)
-class DatabaseReport(Result):
+class DatabaseReport(Result, json_form="database-report"):
     """The report of a release of several tables; `figures` has what it is filled from. `write` writes it to a file."""
-
-    json_form: ClassVar[str] = "database-report"
 
     figures: dict[str, Any]
 
@@ -49,7 +44,7 @@ class DatabaseReport(Result):
         """The figures."""
         return dict(self.figures)
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per number of rows that the attacker has."""
         return frame(self.figures["attack"]["exposed"])
 

@@ -17,9 +17,11 @@ from kanon_sql.release.publish import check_file
 from kanon_sql.staging import write_file
 
 if TYPE_CHECKING:
-    import pandas
     import polars
     import pyarrow
+    from pandas import DataFrame as DataFrame
+else:
+    DataFrame = Any  # pandas is imported for the first data frame
 
 _WIDTH = 110  # characters of a result on one line
 
@@ -29,6 +31,10 @@ class Result(ABC):
 
     json_form: ClassVar[str] = ""
     """The name of the documented form of its JSON, as in `kanon schema`; empty for none."""
+
+    def __init_subclass__(cls, json_form: str = "") -> None:
+        super().__init_subclass__()
+        cls.json_form = json_form or cls.json_form
 
     def to_dict(self) -> dict[str, Any]:
         """The whole result as a mapping for JSON."""
@@ -41,7 +47,7 @@ class Result(ABC):
         return documents.text(self.json_form, self.to_dict())
 
     @abstractmethod
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """The main table of the result, as a pandas DataFrame."""
 
     @abstractmethod
@@ -97,7 +103,7 @@ class Result(ABC):
         return f"<table>{rows}</table>"
 
 
-def frame(rows: Sequence[Any], columns: list[str] | tuple[str, ...] | None = None) -> pandas.DataFrame:
+def frame(rows: Sequence[Any], columns: list[str] | tuple[str, ...] | None = None) -> DataFrame:
     """A pandas DataFrame, for which pandas is imported only now."""
     import pandas
 

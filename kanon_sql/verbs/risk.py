@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.errors import SpecError
@@ -30,21 +30,16 @@ from kanon_sql.risk.meanings import meanings
 from kanon_sql.risk.table import TableRisk
 from kanon_sql.spec import RECIPIENTS, Spec, Target
 from kanon_sql.verbs.options import RiskOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 
 @dataclass(frozen=True, repr=False)
-class Risks(Result):
+class Risks(Result, json_form="risk"):
     """The risks in a source and in its release, if any: counts, shares and names of columns, never a value.
 
     `suppressed_rows`: rows of the source that are not in the release, None without a release or if `changes_wait`.
     `notes`: limits of the figures. `declared`: the keys of the spec about the recipient.
     """
-
-    json_form: ClassVar[str] = "risk"
 
     quasi_identifiers: tuple[str, ...]
     source: TableRisk
@@ -113,7 +108,7 @@ class Risks(Result):
             "meanings": self.meanings,
         }
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per table: the figures of its classes."""
         rows = [
             {
@@ -179,7 +174,7 @@ def risk(
     nothing is written. Raises KanonError.
 
     >>> import pandas
-    >>> people = pandas.DataFrame({"zip": ["12", "12", "21", "21", "22"], "ill": list("xyzzx")})
+    >>> people = DataFrame({"zip": ["12", "12", "21", "21", "22"], "ill": list("xyzzx")})
     >>> measured = risk(people, quasi_identifiers=["zip"], sensitive=["ill"])
     >>> measured.source.classes.smallest, measured.figure("mean"), measured.source.sensitive[0].homogeneous_rows
     (1, 0.6, 3)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import gettempdir
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from kanon_sql.engine import Engine
 from kanon_sql.engines.opening import open_engine
@@ -48,11 +48,9 @@ from kanon_sql.staging import PrivateFolder, Staging
 from kanon_sql.verbs.anonymize import make_release, releasing
 from kanon_sql.verbs.cloak import make_cloaked
 from kanon_sql.verbs.released import Release
-from kanon_sql.verbs.result import Result, frame
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 if TYPE_CHECKING:
-    import pandas
-
     from kanon_sql.pipeline.lineage import Events, Lineage
 
 Status = Literal["released", "unchanged", "would release", "refused", "failed"]
@@ -100,10 +98,8 @@ class Ran:
 
 
 @dataclass(frozen=True, repr=False)
-class Runs(Result):
+class Runs(Result, json_form="run"):
     """The outcome of every release of a spec file; true if none was refused and none failed."""
-
-    json_form: ClassVar[str] = "run"
 
     releases: tuple[Ran, ...]
 
@@ -119,7 +115,7 @@ class Runs(Result):
         """All outcomes as a mapping for JSON."""
         return {"releases": [outcome.to_dict() for outcome in self.releases]}
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per release."""
         rows = [(outcome.name, outcome.target, outcome.status, "; ".join(outcome.why)) for outcome in self.releases]
         return frame(rows, columns=["name", "target", "status", "why"])

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, Literal
 
 from kanon_sql.engine import Engine, written
 from kanon_sql.engines.scratch import Scratch
@@ -28,10 +28,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.spec import LinkedSpec, load_linked
 from kanon_sql.spec.fields import Places
 from kanon_sql.verbs.database import DatabaseRelease, manifest_of
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 _NOT_OF_THE_RELEASE = (
     *(name for name in Places.model_fields if name != "time_zone"),
@@ -50,13 +47,11 @@ _NOT_OF_THE_RELEASE = (
 
 
 @dataclass(frozen=True)
-class DatabaseRun(Result):
+class DatabaseRun(Result, json_form="database-run"):
     """What a run did, and why: `status` is released, unchanged, or would release (of a dry run).
 
     `release`: the release, if there is one; its manifest has `waiting` and `compared`.
     """
-
-    json_form: ClassVar[str] = "database-run"
 
     status: Literal["released", "unchanged", "would release"]
     number: int
@@ -68,7 +63,7 @@ class DatabaseRun(Result):
         manifest = self.release.manifest if self.release else None
         return {"status": self.status, "number": self.number, "why": list(self.why), "manifest": manifest}
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row."""
         return frame([{"status": self.status, "number": self.number, "why": "; ".join(self.why)}])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.plan.observer import Observer
@@ -16,23 +16,18 @@ from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.strategies import SearchOutcome
 from kanon_sql.verbs import frequency_sets
 from kanon_sql.verbs.options import Place, SearchOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result, frame
+from kanon_sql.verbs.result import DataFrame, Result, frame
 from kanon_sql.verbs.statement import of_plan
-
-if TYPE_CHECKING:
-    import pandas
 
 
 @dataclass(frozen=True, repr=False)
-class Search(Result):
+class Search(Result, json_form="search"):
     """The result of a search: the best node, its score and whether it is proven optimal; `to_df` returns the trace.
 
     `rows_at_risk`: the rows that the node suppresses. `pruned_by`: the condition that ruled nodes out, if a privacy
     model is not monotone. `outcome`: the details, see `kanon_sql.strategies.SearchOutcome`. `sql`: the release's
     statement, if a dialect was requested.
     """
-
-    json_form: ClassVar[str] = "search"
 
     source: str
     strategy: str
@@ -63,7 +58,7 @@ class Search(Result):
             "seconds": outcome.seconds,
         }
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """The trace: one row per query of the search, in order, with its result."""
         columns = ["seconds", "asked", "node", "rows_at_risk", "score"]
         return frame([asdict(step) for step in self.outcome.trace], columns=columns)
@@ -102,7 +97,7 @@ def search(
     KanonError; InfeasibleError if no node meets the model.
 
     >>> import pandas
-    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
+    >>> people = DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}, "sex": {"hierarchy": "suppress"}}
     >>> best = search(people, {"quasi_identifiers": recipes}, k=2)
     >>> best.node, best.proven_optimal

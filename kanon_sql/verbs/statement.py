@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import name_readings
@@ -22,20 +22,15 @@ from kanon_sql.resources import package_version
 from kanon_sql.spec import SearchIn, Spec
 from kanon_sql.verbs import frequency_sets
 from kanon_sql.verbs.options import AnonymizeOptions, Place, spelled_out, taken
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 
 @dataclass(frozen=True, repr=False)
-class Compiled(Result):
+class Compiled(Result, json_form="compile"):
     """A release as SQL. `sql`: the whole script, with comments and the statements that create mapping tables.
 
     `query`: only the query. It reads `table` and the `mappings`, if there are any: tables of values and their labels.
     """
-
-    json_form: ClassVar[str] = "compile"
 
     sql: str
     query: str
@@ -53,7 +48,7 @@ class Compiled(Result):
             "sql": self.sql,
         }
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per mapping table."""
         rows = [(mapping.name, len(mapping.rows)) for mapping in self.mappings]
         return frame(rows, columns=["mapping", "rows"])
@@ -85,7 +80,7 @@ def anonymize_sql(
     also for a release that takes more than one statement: masked, perturbed, an anatomy, or with wildcards.
 
     >>> import pandas
-    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
+    >>> people = DataFrame({"zip": ["12", "13", "21", "22"]})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}}
     >>> "GROUP BY" in anonymize_sql(people, {"quasi_identifiers": recipes}, k=2)
     True
@@ -126,7 +121,7 @@ def compile(
     also for a release that one statement, the dialect or a frequency set cannot express.
 
     >>> import pandas
-    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
+    >>> people = DataFrame({"zip": ["12", "13", "21", "22"]})
     >>> spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "privacy": {"k": 2}}
     >>> release = compile(people, spec, dialect="bigquery", table="hospital.people")
     >>> "FROM `hospital`.`people` AS `s`" in release.query

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql import queries
 from kanon_sql.engine import Column
@@ -36,10 +36,7 @@ from kanon_sql.suggestion.columns import SuggestedColumn, of_role
 from kanon_sql.suggestion.spec_file import SpecFile, text_of
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
 from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 MOST_QUASI_IDENTIFIERS = 16  # suggested at most: with more, hardly any detail is left in any of them
 _ROLES = {"quasi_identifiers": QUASI_IDENTIFIER, "identifiers": IDENTIFIER, "sensitive": SENSITIVE, "keep": KEPT}
@@ -75,14 +72,12 @@ class SpecToWrite(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Suggestions(SpecToWrite):
+class Suggestions(SpecToWrite, json_form="init"):
     """A suggested spec: the role and the hierarchy of every column. `write` creates the file and its hierarchies.
 
     `source` and `database`: the arguments, unchanged. `notes`: hints for readers of the spec. `reading`: the options
     that were set for reading the source's files. `unit`: the column that identifies people, if they have several rows.
     """
-
-    json_form: ClassVar[str] = "init"
 
     source: str
     database: str | None
@@ -107,7 +102,7 @@ class Suggestions(SpecToWrite):
             named["database"] = None
         return {**named, "columns": columns, "notes": [*self.notes]}
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per column."""
         return frame(self.to_dict()["columns"])
 
@@ -176,7 +171,7 @@ def suggest(
     unchanged, or with another role or recipe, and is then called again. Only `write` writes files. Raises KanonError.
 
     >>> import pandas
-    >>> people = pandas.DataFrame({"id": range(90), "age": [i % 60 for i in range(90)], "site": ["x"] * 90})
+    >>> people = DataFrame({"id": range(90), "age": [i % 60 for i in range(90)], "site": ["x"] * 90})
     >>> suggested = suggest(people)
     >>> [(column.name, column.role, column.recipe) for column in suggested.columns]
     [('id', 'identifier', None), ('age', 'quasi-identifier', {'ranges': [5, 10, 20, 40]}), ('site', 'kept', None)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, Literal
 
 from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.declared_keys import parts_of_tables
@@ -25,7 +25,7 @@ from kanon_sql.suggestion.keys import Keys, find_keys
 from kanon_sql.suggestion.omop import OMOP
 from kanon_sql.suggestion.paths import find_paths
 from kanon_sql.suggestion.presets import Preset
-from kanon_sql.verbs.result import frame
+from kanon_sql.verbs.result import DataFrame, frame
 from kanon_sql.verbs.suggest import (
     SpecToWrite,
     has_password,
@@ -33,22 +33,17 @@ from kanon_sql.verbs.suggest import (
 )
 from kanon_sql.verbs.table_roles import TableRoles
 
-if TYPE_CHECKING:
-    import pandas
-
 MOST_TABLES = 20  # of a spec
 PRESETS: Mapping[str, Preset] = {OMOP.name: OMOP}
 
 
 @dataclass(frozen=True, repr=False)
-class DatabaseSuggestions(SpecToWrite):
+class DatabaseSuggestions(SpecToWrite, json_form="init-database"):
     """A suggested spec of several tables. `write` creates the file and its hierarchies.
 
     `unit`: the table of the people; `key`: its key; `reason`: why this table. `left_out`: the other tables of the
     database, with the reasons. `into`: the schema of the release.
     """
-
-    json_form: ClassVar[str] = "init-database"
 
     database: str | None
     unit: str
@@ -85,7 +80,7 @@ class DatabaseSuggestions(SpecToWrite):
             "notes": [*self.notes],
         }
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per column."""
         return frame([{"table": table.name, **column.described()} for table in self.tables for column in table.columns])
 

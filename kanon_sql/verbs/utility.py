@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
@@ -18,17 +18,14 @@ from kanon_sql.plan.source import name_of, settle_spec, spec_of_release
 from kanon_sql.spec import Spec
 from kanon_sql.utility import Association, Learned, Marginal, QueryErrors
 from kanon_sql.verbs.options import UtilityOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result, frame
+from kanon_sql.verbs.result import DataFrame, Result, frame
 from kanon_sql.verbs.verify import of_target
-
-if TYPE_CHECKING:
-    import pandas
 
 _WORST = 10  # pairs of columns listed in the JSON
 
 
 @dataclass(frozen=True, repr=False)
-class Utility(Result):
+class Utility(Result, json_form="utility"):
     """How far a release differs from its source: aggregates only.
 
     `rows`, `released_rows`: of the two tables; shares of the release refer to its own rows. `marginals`: per column.
@@ -36,8 +33,6 @@ class Utility(Result):
     are no columns to query. `learned`: per column that models were trained to predict. `skipped`: what was not
     measured, and why. `notes`: limits of the figures.
     """
-
-    json_form: ClassVar[str] = "utility"
 
     source: str
     release: str
@@ -93,7 +88,7 @@ class Utility(Result):
             "notes": list(self.notes),
         }
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """One row per figure: the measure, its column or columns, and its values in the source and in the release."""
         names = ("measure", "column", "other", "source", "release", "error")
         return frame([[row.get(name) for name in names] for row in self._figures()], columns=names)
@@ -185,8 +180,8 @@ def utility(
     queries. `rows`: the maximum number of rows that models are trained on. Nothing is written; raises KanonError.
 
     >>> import pandas
-    >>> people = pandas.DataFrame({"age": [21, 22, 38, 39], "ill": list("xxyz")})
-    >>> release = pandas.DataFrame({"age": ["[20, 30)", "[20, 30)", "*", "*"], "ill": list("xxyz")})
+    >>> people = DataFrame({"age": [21, 22, 38, 39], "ill": list("xxyz")})
+    >>> release = DataFrame({"age": ["[20, 30)", "[20, 30)", "*", "*"], "ill": list("xxyz")})
     >>> measured = utility(people, release, quasi_identifiers=["age"])
     >>> [(marginal.column, marginal.total_variation) for marginal in measured.marginals]
     [('age', 0.25), ('ill', 0.0)]

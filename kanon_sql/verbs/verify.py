@@ -6,7 +6,7 @@ import contextlib
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Unpack
+from typing import Any, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.errors import KanonError, SourceError, SpecError
@@ -21,24 +21,19 @@ from kanon_sql.release import anatomy, findings
 from kanon_sql.report.numbers import parameters
 from kanon_sql.spec import Spec, check
 from kanon_sql.verbs.options import VerifyOptions, spelled_out, taken
-from kanon_sql.verbs.result import Result, frame
-
-if TYPE_CHECKING:
-    import pandas
+from kanon_sql.verbs.result import DataFrame, Result, frame
 
 ITSELF = "itself"  # what a release is compared with if its source is not available
 _NOT_READ = "not read"  # the source of a spec whose target is verified: it need not name one
 
 
 @dataclass(frozen=True, repr=False)
-class Verification(Result):
+class Verification(Result, json_form="verify"):
     """The findings of a check: numbers of all classes and of unsafe classes; never their rows.
 
     `offending_sizes`: sizes of classes below k, with their numbers. `compared_with`: the table that models compare the
     classes with, the source or `ITSELF`; None if no model compares. `problem`: why nothing could be checked, or None.
     """
-
-    json_form: ClassVar[str] = "verify"
 
     source: str
     holds: bool
@@ -68,7 +63,7 @@ class Verification(Result):
             "offending_sizes": [{"size": size, "classes": classes} for size, classes in self.offending_sizes],
         }
 
-    def to_df(self) -> pandas.DataFrame:
+    def to_df(self) -> DataFrame:
         """The numbers of classes below k, by size."""
         return frame(self.offending_sizes, columns=["size", "classes"])
 
@@ -110,7 +105,7 @@ def verify(
     unless another one or options are passed.
 
     >>> import pandas
-    >>> people = pandas.DataFrame({"zip": ["12", "12", "21"], "ill": list("xyx")})
+    >>> people = DataFrame({"zip": ["12", "12", "21"], "ill": list("xyx")})
     >>> print(verify(people, quasi_identifiers=["zip"], k=2))
     source    in memory
     model     k-anonymity, 2 required, 1 found
