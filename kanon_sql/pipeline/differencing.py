@@ -93,78 +93,68 @@ class _Older:
 _Past: TypeAlias = tuple[_Older, Copy]
 
 
+@dataclass
 class Guard:
-    """Compares a staged release with earlier ones.
+    """Compares a staged release with earlier ones: `past`, with the copy of each, and as they are read, `releases`.
 
     `found`: the people it singles out together with the release that it replaces. `earlier`: their numbers together
     with the releases before that.
     """
 
-    def __init__(
-        self,
-        limit: int,
-        copying: _Copying,
-        past: Sequence[_Past],
-        source: Source,
-        people: Copy,
-        releases: Sequence[Source],
-        regions: str | None,
-        classes: str | None,
-    ) -> None:
-        self._limit = limit
-        self._releases = releases
-        self._regions = regions
-        self._classes = classes
-        self._copying = copying
-        self._past = past
-        self._source = source
-        self._people = people
-        self._notes: list[str] = []
-        self._coded: People | None = None
-        self._not_deferred = ""
-        self.found: SingledOut | None = None
-        self.earlier: list[int] = []
-        self.deferred: Deferred | None = None
-        self.remaining: dict[str, Remaining] = {}
+    limit: int
+    copying: _Copying
+    past: Sequence[_Past]
+    source: Source
+    people: Copy
+    releases: Sequence[Source]
+    regions: str | None
+    classes: str | None
+    found: SingledOut | None = None
+    earlier: list[int] = field(default_factory=list)
+    deferred: Deferred | None = None
+    remaining: dict[str, Remaining] = field(default_factory=dict)
+    _notes: list[str] = field(default_factory=list)
+    _coded: People | None = None
+    _not_deferred: str = ""
 
     def defer(self, recoding: AnyRecoding, placed: AnyRecoding | None = None) -> AnyRecoding:
         """The recoding with the changes held back that would single people out; DifferencingError if too many wait.
 
         `placed`: the same with classes that are unsafe, whose changes then wait.
         """
-        if self._copying.spec.differencing_values:
+        if self.copying.spec.differencing_values:
             self._check_classes()
-        if self._copying.spec.differencing == "refuse":
+        if self.copying.spec.differencing == "refuse":
             return recoding
-        merger = Merger(self._copying.tables, self._copying.spec, self._releases)
+        merger = Merger(self.copying.tables, self.copying.spec, self.releases)
         self._not_deferred = merger.impossible(recoding)
         if self._not_deferred:
             return recoding
         merged, self.deferred = merger.merge(placed or recoding)
-        if isinstance(recoding, LocalRecoding) and self._regions is None:
+        if isinstance(recoding, LocalRecoding) and self.regions is None:
             self._not_deferred = "its classes overlap, and were not those of the earlier release"
         return merged if self.deferred else recoding
 
     def __call__(self, engine: Engine, staged: Staged) -> None:
         """DifferencingError if more people are singled out than the limit allows."""
-        rows = staged[PEOPLE] if self._copying.spec.unit else staged["release"]
-        new = self._copying.copied("release", Source(engine, engine.table(rows)))
+        rows = staged[PEOPLE] if self.copying.spec.unit else staged["release"]
+        new = self.copying.copied("release", Source(engine, engine.table(rows)))
         for older, found in self._compared(new):
-            if found.people > self._limit:
+            if found.people > self.limit:
                 raise self._too_many(older, found)
             if older.at:
                 self.earlier.append(found.people)
             else:
                 self.found = found
-        if self._copying.spec.differencing_values:
+        if self.copying.spec.differencing_values:
             self._check_values(new)
 
     def _check_classes(self) -> None:
         """DifferencingError if an earlier release has other classes, whose values cannot be intersected."""
-        for older, _ in self._past:
-            if self._classes is None or older.classes != self._classes:
+        for older, _ in self.past:
+            if self.classes is None or older.classes != self.classes:
                 raise DifferencingError(
-                    f"{self._copying.target} was left as it was: its classes are not known to be those of "
+                    f"{self.copying.target} was left as it was: its classes are not known to be those of "
                     f"{older.name}, so that the values of `differencing_values` cannot be intersected; keep the "
                     'earlier node, or release once with `differencing_limit="unlimited"` if no one has the earlier '
                     f"releases any more{older.remedy}"
@@ -172,11 +162,11 @@ class Guard:
 
     def _check_values(self, new: Copy) -> None:
         """DifferencingError if all releases together leave too few values of a column for anyone."""
-        copying = self._copying
-        for (older, release), column in product(self._past, copying.spec.differencing_values):
+        copying = self.copying
+        for (older, release), column in product(self.past, copying.spec.differencing_values):
             if column not in release.columns:
                 raise _incomparable(copying.target, older, f"it has no column {column!r}")
-        releases = [new, *(release for _, release in self._past)]
+        releases = [new, *(release for _, release in self.past)]
         series = Series(copying.tables, releases, [*copying.shown], copying.spec.unit)
         for column, least in copying.spec.differencing_values.items():
             self.remaining[column] = found = series.remaining(column, least)
@@ -192,9 +182,9 @@ class Guard:
     def _compared(self, new: Copy) -> Iterator[tuple[_Older, SingledOut]]:
         """Compare the new release with the earlier ones: those with the same columns by the same statements."""
         together: _Together | None = None
-        for past in self._past:
+        for past in self.past:
             material = self._material(new, past)
-            same_classes = self._regions is not None and past[0].regions == self._regions == self._past[0][0].regions
+            same_classes = self.regions is not None and past[0].regions == self.regions == self.past[0][0].regions
             if together and not together.takes(material, same_classes):
                 yield from self._finish(together)
                 together = None
@@ -220,10 +210,10 @@ class Guard:
                 alone.add(older, material)
                 yield from self._finish(alone)
             return
-        counted = self._copying.spec.privacy.counted
+        counted = self.copying.spec.privacy.counted
         for (older, _), comparison in zip(together.past, comparisons, strict=True):
             if unread:
-                raise _incomparable(self._copying.target, older, unread[0].partition(";")[0])
+                raise _incomparable(self.copying.target, older, unread[0].partition(";")[0])
             assert comparison.changes
             came = comparison.changes.exposed + comparison.changes.stayed
             revealed = {column: both.found for column, both in comparison.composed.items() if column in counted}
@@ -231,15 +221,15 @@ class Guard:
 
     def _material(self, new: Copy, past: _Past) -> Material:
         """What an attacker has who knows the new release and an earlier one."""
-        (older, previous), copying = past, self._copying
-        copies = {"release": new, "source": self._people, "previous": previous}
+        (older, previous), copying = past, self.copying
+        copies = {"release": new, "source": self.people, "previous": previous}
         if copying.spec.unit:
             if not copies["previous"].unit:
                 raise _incomparable(copying.target, older, "it is not known which people its rows are of")
             keys = _keys(copying.tables, copies["previous"]) | _keys(copying.tables, new)
             if len(keys) > 1:
                 raise _incomparable(copying.target, older, "its people were recorded with another key, or without one")
-        return copying.material(_of_same_kinds(copying, copies), self._source, self._notes.append)
+        return copying.material(_of_same_kinds(copying, copies), self.source, self._notes.append)
 
     def to_dict(self) -> dict[str, Any]:
         """The entry of a manifest; empty if nothing was compared."""
@@ -252,10 +242,10 @@ class Guard:
 
     def _too_many(self, older: _Older, found: SingledOut) -> DifferencingError:
         who = "person" if found.people == 1 else "people"
-        what = "people have come or left" if self._copying.spec.unit else "rows have changed"
+        what = "people have come or left" if self.copying.spec.unit else "rows have changed"
         return DifferencingError(
-            f"{self._copying.target} was left as it was: together with {older.name} the new release would single out "
-            f"{found.people:,} {who} ({found.sentence}), and `differencing_limit` is {self._limit:,}; wait until more "
+            f"{self.copying.target} was left as it was: together with {older.name} the new release would single out "
+            f"{found.people:,} {who} ({found.sentence}), and `differencing_limit` is {self.limit:,}; wait until more "
             f"{what}, coarsen the new release, or raise the limit if no one can have both{older.remedy}"
             f"{self._not_deferred and '; the changes could not be deferred, because ' + self._not_deferred}"
         )

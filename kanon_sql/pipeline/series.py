@@ -62,12 +62,14 @@ class Series:
         self._shown = newest.plain([name for name in shown if name not in hidden])
         series = self._series("series", releases, [*labels, *self._shown])
         self._classes = tables.create("series_classes", "series/classes", labels=labels, series=series)
-        self._rows = self._classed("classed", series, labels, self._shown)
-        self._changing = self._changing_rows("changing", self._rows, self._shown)
-        self._owner, self._movers = "", None
+        self._rows, self._changing = self._by_class("", series, labels, self._shown)
+        self._movers: Relation | None = None  # the people who moved between classes, and these
         if unit:
-            self._owner = newest.columns[unit]
-            self._movers = self._find_movers(releases, labels)
+            owner = newest.columns[unit]
+            owners = self._series("owners", releases, [*labels, owner])
+            rows, changing = self._by_class("_owners", owners, labels, [owner])
+            counts = self._counts("owner_counts", changing, rows, [owner], owner)
+            self._movers = tables.create("series_movers", "series/movers", owner={"owner": owner}, counts=counts)
 
     def remaining(self, column: str, least: int) -> Remaining:
         """How many values of a column remain possible for everyone, where at least so many are required."""
@@ -99,25 +101,17 @@ class Series:
             tables.add(series, "series/release_rows", release=number, relation=release.relation, **holes)
         return series
 
-    def _classed(self, stem: str, series: Relation, labels: Sequence[str], columns: Sequence[str]) -> Relation:
-        same = Same([*labels], "s", "c")
+    def _by_class(
+        self, suffix: str, series: Relation, labels: Sequence[str], columns: Sequence[str]
+    ) -> tuple[Relation, Relation]:
+        """The rows of a series with the numbers of their classes, and those whose counts differ between releases."""
+        tables, same = self._tables, Same([*labels], "s", "c")
         holes: dict[str, Hole] = {"columns": [*columns], "series": series, "classes": self._classes, "same": same}
-        return self._tables.create(stem, "series/classed_rows", **holes)
-
-    def _changing_rows(self, stem: str, rows: Relation, columns: Sequence[str]) -> Relation:
-        holes: dict[str, Hole] = {"columns": [*columns], "rows": rows, "releases": self._number}
-        return self._tables.create(stem, "series/changing_rows", **holes)
+        rows = tables.create(f"classed{suffix}", "series/classed_rows", **holes)
+        holes = {"columns": [*columns], "rows": rows, "releases": self._number}
+        return rows, tables.create(f"changing{suffix}", "series/changing_rows", **holes)
 
     def _counts(self, stem: str, changing: Relation, rows: Relation, columns: Sequence[str], value: str) -> Relation:
         holes: Mapping[str, Hole] = {"changing": changing, "rows": rows, "releases": self._releases}
         same = Same([*columns], "r", "c")
         return self._tables.create(stem, "series/changing_counts", value=[value], same=same, **holes)
-
-    def _find_movers(self, releases: Sequence[Copy], labels: Sequence[str]) -> Relation:
-        """The people who moved between classes, and these."""
-        owners = [self._owner]
-        series = self._series("owners", releases, [*labels, self._owner])
-        rows = self._classed("classed_owners", series, labels, owners)
-        changing = self._changing_rows("changing_owners", rows, owners)
-        counts = self._counts("owner_counts", changing, rows, owners, self._owner)
-        return self._tables.create("series_movers", "series/movers", owner={"owner": self._owner}, counts=counts)
