@@ -38,7 +38,8 @@ def hierarchy_from(value: Any) -> Hierarchy | Labels:
     rows = value.items() if isinstance(value, Mapping) else _rows(value)
     if rows is None:
         return value  # type: ignore[no-any-return]
-    texts = [[_text(cell) for cell in _flat(row)] for row in rows]
+    # NaN is how pandas writes NULL.
+    texts = [["" if cell is None or cell != cell else as_text(cell) for cell in _flat(row)] for row in rows]
     return from_rows(texts, "the hierarchy given in Python")
 
 
@@ -111,8 +112,3 @@ def _flat(row: Sequence[Any]) -> list[Any]:
     value, *labels = row
     single = len(labels) == 1 and not isinstance(labels[0], str) and isinstance(labels[0], Sequence)
     return [value, *(labels[0] if single else labels)]
-
-
-def _text(cell: Any) -> str:
-    missing = cell is None or cell != cell  # NaN, which pandas uses for NULL
-    return "" if missing else as_text(cell)

@@ -131,7 +131,8 @@ def ages(values: Iterable[Value], as_of: date, bands: Sequence[int], column: str
     """
     where = f"column {column!r}"
     leaves = ordered(values)
-    years = [_age(_day(value, where), as_of) for value in leaves]
+    days = (_day(value, where) for value in leaves)
+    years = [as_of.year - day.year - ((as_of.month, as_of.day) < (day.month, day.day)) for day in days]
     widths = [Decimal(band) for band in bands]
     high = _INFINITY if top is None else Decimal(top)
     _check_ranges(widths, Decimal(0), high, where)
@@ -319,10 +320,6 @@ def _between(edges: Sequence[Decimal], number: Decimal) -> str:
     if above == len(edges):
         return f">= {_plain(edges[-1])}"
     return f"[{_plain(edges[above - 1])}, {_plain(edges[above])})"
-
-
-def _age(born: date, as_of: date) -> int:
-    return as_of.year - born.year - ((as_of.month, as_of.day) < (born.month, born.day))
 
 
 def _band(width: Decimal, origin: Decimal, bottom: Decimal, top: Decimal, age: Decimal) -> str:

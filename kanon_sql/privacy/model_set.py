@@ -115,10 +115,6 @@ class PrivacyModels:
         """Whether the verdict on a node implies verdicts on others, with or without suppression."""
         return not self.not_monotone(suppresses)
 
-    @property
-    def _judged(self) -> tuple[PrivacyModel | ReleaseModel, ...]:
-        return *self.models, *self.undecided
-
     def _monotone(self, model: PrivacyModel | ReleaseModel) -> Monotone:
         """How far a model is monotone; people do not add up, since a person can be in several classes."""
         return "never" if self.unit and model.monotone == "without suppression" else model.monotone
@@ -150,7 +146,8 @@ class PrivacyModels:
     def not_monotone(self, suppresses: bool) -> str:
         """A clause that names the models that are not monotone; empty if all are."""
         sound = ("always",) if suppresses else ("always", "without suppression")
-        odd = [model.name for model in self._judged if self._monotone(model) not in sound]
+        judged: tuple[PrivacyModel | ReleaseModel, ...] = (*self.models, *self.undecided)
+        odd = [model.name for model in judged if self._monotone(model) not in sound]
         where = " where rows may be suppressed" if suppresses else ""
         return f"{' and '.join(odd)} {'is' if len(odd) == 1 else 'are'} not monotone{where}" if odd else ""
 

@@ -108,7 +108,7 @@ def _snb(classes: Histogram, fraction: float) -> float:
     def surplus(y: float) -> float:
         return log(kinds * fraction / count[1]) + model.log_seen_once(y)
 
-    places = [_logistic(step / 10) for step in range(-250, 251)]
+    places = [1 / (1 + exp(-step / 10)) for step in range(-250, 251)]
     signs = [(low, high) for low, high in pairwise(places) if surplus(low) * surplus(high) <= 0]
     roots = [_root(surplus, low, high) for low, high in signs]
     return max((kinds * model.unique(root) for root in roots), default=nan) * fraction / _rows(classes)
@@ -258,10 +258,6 @@ def _root(f: Callable[[float], float], low: float, high: float) -> float:
             at_low = at_low / 2 if last > 0 else at_low
             last = 1
     return (low + high) / 2
-
-
-def _logistic(x: float) -> float:
-    return 1 / (1 + exp(-x))
 
 
 def _rows(classes: Histogram) -> int:

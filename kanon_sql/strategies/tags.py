@@ -107,7 +107,7 @@ class SparseTags:
         if alone:
             self._alone += [node] if anonymous else []
             return
-        _put(self.safe if anonymous else self.at_risk, self._bits.of(node), node)
+        (self.safe if anonymous else self.at_risk).add(node)
 
     def minimal(self) -> list[Node]:
         """The nodes judged anonymous that generalize no other of them, lowest first."""
@@ -115,13 +115,8 @@ class SparseTags:
             return _lowest_first(self.safe.nodes)
         lowest = Border(self._bits, above=True)
         for node in (*self.safe.nodes, *self._alone):
-            _put(lowest, self._bits.of(node), node)
+            lowest.add(node)
         return _lowest_first(lowest.nodes)
-
-
-def _put(border: Border, word: Words, node: Node) -> None:
-    if not border.covers(word):
-        border.add(node)
 
 
 def _lowest_first(nodes: Iterable[Node]) -> list[Node]:
@@ -170,8 +165,10 @@ class Border:
         return not self._outside(word, self._above).all()
 
     def add(self, node: Node) -> None:
-        """Add a node that is not covered, and remove the nodes that it covers."""
+        """Add a node unless it is covered, and remove the nodes that it covers."""
         word = self._bits.of(node)
+        if self.covers(word):
+            return
         kept = self._outside(word, not self._above) != 0
         self._words = np.concatenate([self._words[:, kept], word[:, None]], axis=1)
         added = np.empty(1, dtype=object)
