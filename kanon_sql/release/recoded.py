@@ -17,7 +17,6 @@ from kanon_sql.queries import PrintedStatement, Relation
 from kanon_sql.release import minimality_mask, people_check, private
 from kanon_sql.release.findings import Redrawn, Summary
 from kanon_sql.release.pieces import Piece, companion
-from kanon_sql.release.populated import summary_of
 from kanon_sql.release.publish import Published, Staged, publish
 from kanon_sql.release.recoding import Recoding
 from kanon_sql.spec import Spec, Target
@@ -178,7 +177,7 @@ def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, stag
         summary = people_check.summarize(recoding, engine, relation)
     else:
         target = recoding.spec.target
-        summary = summary_of(recoding, engine, relation, once=target is not None and target.stays_a_query)
+        summary = people_check.summary_of(recoding, engine, relation, once=target is not None and target.stays_a_query)
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
     if redrawn:
