@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.generalization.lattice import at_level
 from kanon_sql.strategies.space import Score, Search, Space, test
 
 
@@ -17,5 +18,5 @@ def datafly(space: Space) -> Search:
     node = lattice.bottom
     while not (yield from test(space, node)) and node != lattice.top:
         most = max((j for j in range(len(node)) if node[j] < lattice.top[j]), key=lambda j: distinct[j][node[j]])
-        node = (*node[:most], node[most] + 1, *node[most + 1 :])
+        node = at_level(node, most, node[most] + 1)
     yield Score([node])

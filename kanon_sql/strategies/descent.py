@@ -58,8 +58,8 @@ class Descent:
         request, so that this suits nodes near the border. Under a monotone privacy model the result is
         k-minimal.
         """
-        passed, open_steps = [node], set(range(len(node)))
-        while steps := {j: moved(node, j, -1) for j in sorted(open_steps) if node[j] > self.lattice.bottom[j]}:
+        passed, open_steps, bottom = [node], set(range(len(node))), self.lattice.bottom
+        while steps := {j: at_level(node, j, node[j] - 1) for j in sorted(open_steps) if node[j] > bottom[j]}:
             answers = yield Test(list(steps.values()))
             open_steps = {j for j, anonymous in zip(steps, answers, strict=True) if anonymous}
             if not open_steps:
@@ -92,11 +92,12 @@ class Descent:
             lowerable = [j for j, low in enumerate(self.lattice.bottom) if node[j] > low]
             if not lowerable:
                 return None
-            node = moved(node, self.rng.choice(lowerable), -1)
+            j = self.rng.choice(lowerable)
+            node = at_level(node, j, node[j] - 1)
         raisable = [j for j, high in enumerate(self.lattice.top) if node[j] < high]
         while raisable:
             j = self.rng.choice(raisable)
-            higher = moved(node, j, 1)
+            higher = at_level(node, j, node[j] + 1)
             if self.affordable(higher):
                 node = higher
             if node != higher or node[j] == self.lattice.top[j]:
@@ -107,7 +108,7 @@ class Descent:
         """Lower `count` random attributes by one level, and raise others in exchange; see `fitted`."""
         for j in self.rng.sample(range(len(node)), min(count, len(node))):
             if node[j] > self.lattice.bottom[j]:
-                node = moved(node, j, -1)
+                node = at_level(node, j, node[j] - 1)
         return self.fitted(node)
 
     def promising(self, draw: Callable[[], Node | None], count: int) -> list[Node]:
@@ -129,12 +130,3 @@ class Descent:
         """How far a node is from being anonymous; infinite if it was not tested itself."""
         at_risk = self.space.at_risk(node)
         return inf if at_risk is None else at_risk
-
-
-def moved(node: Node, attribute: int, steps: int) -> Node:
-    """The node with one attribute some levels higher.
-
-    >>> moved((1, 2, 0), 1, -1)
-    (1, 1, 0)
-    """
-    return (*node[:attribute], node[attribute] + steps, *node[attribute + 1 :])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from itertools import combinations, compress
 
-from kanon_sql.generalization.lattice import Lattice, Node
+from kanon_sql.generalization.lattice import Lattice, Node, at_level
 from kanon_sql.strategies.space import Score, Search, Space, Test, in_chunks
 
 
@@ -48,18 +48,13 @@ def minimal_of(space: Space, part: Lattice) -> Generator[Test | Score, list[bool
 
 def _part(space: Space, subset: tuple[int, ...]) -> Lattice:
     """The lattice of a subset, starting at the lowest levels on which its attributes are anonymous alone."""
-    bottom = list(space.lattice.top)
+    top = space.lattice.top
+    bottom = list(top)
     for j in subset:
         bottom[j] = space.lattice.bottom[j]
-        while _alone(space, j, bottom[j]) is False and bottom[j] < space.lattice.top[j]:
+        while bottom[j] < top[j] and space.tags.status(at_level(top, j, bottom[j])) is False:
             bottom[j] += 1
-    return Lattice(tuple(bottom), space.lattice.top)
-
-
-def _alone(space: Space, attribute: int, level: int) -> bool | None:
-    """The status of an attribute on a level with all others at their top."""
-    top = space.lattice.top
-    return space.tags.status((*top[:attribute], level, *top[attribute + 1 :]))
+    return Lattice(tuple(bottom), top)
 
 
 def _is_candidate(space: Space, part: Lattice, node: Node) -> bool:

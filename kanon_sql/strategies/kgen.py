@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from kanon_sql.generalization.lattice import Lattice, Node
+from kanon_sql.generalization.lattice import Lattice, Node, at_level
 from kanon_sql.strategies.accuracy import level_of_generalization
 from kanon_sql.strategies.random_nodes import random_node
 from kanon_sql.strategies.reduction import reduced
@@ -150,7 +150,7 @@ def mutated(rng: Random, lattice: Lattice, node: Node) -> Node:
 def mutation(rng: Random, lattice: Lattice, node: Node) -> Node:
     """Replace one level by a random one: a move up or down a strategy path."""
     j = rng.randrange(len(node))
-    return (*node[:j], rng.randint(lattice.bottom[j], lattice.top[j]), *node[j + 1 :])
+    return at_level(node, j, rng.randint(lattice.bottom[j], lattice.top[j]))
 
 
 def horizontal_mutation(rng: Random, lattice: Lattice, node: Node) -> Node:

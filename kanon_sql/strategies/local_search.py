@@ -10,7 +10,6 @@ from random import Random
 
 from kanon_sql.generalization.lattice import Node, at_level
 from kanon_sql.loss import beats
-from kanon_sql.strategies.descent import moved
 from kanon_sql.strategies.random_nodes import random_node
 from kanon_sql.strategies.space import Score, Search, Space, Test
 
@@ -107,7 +106,7 @@ class _LocalSearch:
         for step in self.rng.sample(steps, len(steps)):
             near = node
             for j, by in step:
-                near = moved(near, j, by)
+                near = at_level(near, j, near[j] + by)
             yield near
 
     def _kicked(self) -> Node:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kanon_sql.generalization.lattice import at_level
 from kanon_sql.strategies.auto import auto
 from kanon_sql.strategies.space import Score, Search, Space, Test
 
@@ -19,7 +20,7 @@ def specialize(space: Space) -> Search:
     while open_attributes:
         saved = {j: space.parts[j][node[j]] - space.parts[j][node[j] - 1] for j in open_attributes}
         chosen = max(sorted(saved), key=saved.__getitem__)
-        lower = (*node[:chosen], node[chosen] - 1, *node[chosen + 1 :])
+        lower = at_level(node, chosen, node[chosen] - 1)
         (anonymous,) = yield Test([lower])
         if not anonymous:
             open_attributes.discard(chosen)
