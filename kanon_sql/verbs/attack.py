@@ -100,7 +100,7 @@ def attack(
     `attempts`: maximum number of people to attack, if an attack samples them. Nothing is written; raises KanonError.
 
     >>> import pandas
-    >>> release = DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
+    >>> release = pandas.DataFrame({"zip": ["1*", "1*", "2*", "2*"], "ill": list("xxyz")})
     >>> attacks = attack(release, quasi_identifiers=["zip"], sensitive=["ill"], only=["homogeneity"])
     >>> [(outcome.name, outcome.affected) for outcome in attacks.outcomes]
     [('homogeneity', 2)]

@@ -108,7 +108,7 @@ def explain(
     `source`, `spec` and options: as in `anonymize`.
 
     >>> import pandas
-    >>> people = DataFrame({"zip": ["12", "13", "21", "22"]})
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}}
     >>> [step.name for step in explain(people, {"quasi_identifiers": recipes}, k=2).steps][-4:]
     ['release', 'class_sizes', 'sizes', 'class_summary']

@@ -78,7 +78,7 @@ def build(
     Raises KanonError.
 
     >>> import pandas
-    >>> build(DataFrame({"age": [31, 34, 47]}), "age", {"ranges": [5, 10]}).to_df().values.tolist()
+    >>> build(pandas.DataFrame({"age": [31, 34, 47]}), "age", {"ranges": [5, 10]}).to_df().values.tolist()
     [['31', '[30, 35)', '[30, 40)', '*'], ['34', '[30, 35)', '[30, 40)', '*'], ['47', '[45, 50)', '[40, 50)', '*']]
     """
     target = None if output is None else Path(output)

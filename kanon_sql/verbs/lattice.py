@@ -60,7 +60,7 @@ def lattice(
     `source`, `spec` and options: as in `search`. Nothing is written.
 
     >>> import pandas
-    >>> people = DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}, "sex": {"hierarchy": "suppress"}}
     >>> picture = lattice(people, {"quasi_identifiers": recipes}, k=2)
     >>> picture.svg[:4], picture.search.node

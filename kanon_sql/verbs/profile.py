@@ -131,7 +131,7 @@ def profile(
     those of `profiled`. Counts only, never a value; nothing is written. Raises KanonError.
 
     >>> import pandas
-    >>> people = DataFrame({"id": range(12), "ward": [1, 2, 3] * 4, "site": ["x"] * 12})
+    >>> people = pandas.DataFrame({"id": range(12), "ward": [1, 2, 3] * 4, "site": ["x"] * 12})
     >>> seen = profile(people)
     >>> seen.identifiers, seen.quasi_identifiers
     (('id',), ('ward',))

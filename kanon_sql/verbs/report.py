@@ -162,7 +162,7 @@ def report(
 
     >>> import pandas, tempfile
     >>> from kanon_sql import anonymize
-    >>> people = DataFrame({"zip": ["12", "13", "21", "22"] * 5, "ill": list("xyxy") * 5})
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"] * 5, "ill": list("xyxy") * 5})
     >>> spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "sensitive": ["ill"]}
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     spec |= {"privacy": {"k": 10}, "target": {"file": f"{folder}/release.csv"}}

@@ -174,7 +174,7 @@ def risk(
     nothing is written. Raises KanonError.
 
     >>> import pandas
-    >>> people = DataFrame({"zip": ["12", "12", "21", "21", "22"], "ill": list("xyzzx")})
+    >>> people = pandas.DataFrame({"zip": ["12", "12", "21", "21", "22"], "ill": list("xyzzx")})
     >>> measured = risk(people, quasi_identifiers=["zip"], sensitive=["ill"])
     >>> measured.source.classes.smallest, measured.figure("mean"), measured.source.sensitive[0].homogeneous_rows
     (1, 0.6, 3)

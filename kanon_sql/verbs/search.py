@@ -97,7 +97,7 @@ def search(
     KanonError; InfeasibleError if no node meets the model.
 
     >>> import pandas
-    >>> people = DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"], "sex": list("ffmm")})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}, "sex": {"hierarchy": "suppress"}}
     >>> best = search(people, {"quasi_identifiers": recipes}, k=2)
     >>> best.node, best.proven_optimal

@@ -80,7 +80,7 @@ def anonymize_sql(
     also for a release that takes more than one statement: masked, perturbed, an anatomy, or with wildcards.
 
     >>> import pandas
-    >>> people = DataFrame({"zip": ["12", "13", "21", "22"]})
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
     >>> recipes = {"zip": {"hierarchy": {"redact": "right"}}}
     >>> "GROUP BY" in anonymize_sql(people, {"quasi_identifiers": recipes}, k=2)
     True
@@ -121,7 +121,7 @@ def compile(
     also for a release that one statement, the dialect or a frequency set cannot express.
 
     >>> import pandas
-    >>> people = DataFrame({"zip": ["12", "13", "21", "22"]})
+    >>> people = pandas.DataFrame({"zip": ["12", "13", "21", "22"]})
     >>> spec = {"quasi_identifiers": {"zip": {"hierarchy": {"redact": "right"}}}, "privacy": {"k": 2}}
     >>> release = compile(people, spec, dialect="bigquery", table="hospital.people")
     >>> "FROM `hospital`.`people` AS `s`" in release.query

@@ -171,7 +171,7 @@ def suggest(
     unchanged, or with another role or recipe, and is then called again. Only `write` writes files. Raises KanonError.
 
     >>> import pandas
-    >>> people = DataFrame({"id": range(90), "age": [i % 60 for i in range(90)], "site": ["x"] * 90})
+    >>> people = pandas.DataFrame({"id": range(90), "age": [i % 60 for i in range(90)], "site": ["x"] * 90})
     >>> suggested = suggest(people)
     >>> [(column.name, column.role, column.recipe) for column in suggested.columns]
     [('id', 'identifier', None), ('age', 'quasi-identifier', {'ranges': [5, 10, 20, 40]}), ('site', 'kept', None)]

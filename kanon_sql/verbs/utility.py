@@ -180,8 +180,8 @@ def utility(
     queries. `rows`: the maximum number of rows that models are trained on. Nothing is written; raises KanonError.
 
     >>> import pandas
-    >>> people = DataFrame({"age": [21, 22, 38, 39], "ill": list("xxyz")})
-    >>> release = DataFrame({"age": ["[20, 30)", "[20, 30)", "*", "*"], "ill": list("xxyz")})
+    >>> people = pandas.DataFrame({"age": [21, 22, 38, 39], "ill": list("xxyz")})
+    >>> release = pandas.DataFrame({"age": ["[20, 30)", "[20, 30)", "*", "*"], "ill": list("xxyz")})
     >>> measured = utility(people, release, quasi_identifiers=["age"])
     >>> [(marginal.column, marginal.total_variation) for marginal in measured.marginals]
     [('age', 0.25), ('ill', 0.0)]

@@ -105,7 +105,7 @@ def verify(
     unless another one or options are passed.
 
     >>> import pandas
-    >>> people = DataFrame({"zip": ["12", "12", "21"], "ill": list("xyx")})
+    >>> people = pandas.DataFrame({"zip": ["12", "12", "21"], "ill": list("xyx")})
     >>> print(verify(people, quasi_identifiers=["zip"], k=2))
     source    in memory
     model     k-anonymity, 2 required, 1 found
