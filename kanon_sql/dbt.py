@@ -83,7 +83,11 @@ def release(
             if keep_node and not (model and _flag("FULL_REFRESH")):
                 kept = _with_kept_node(engine, name, in_session, Path(str(manifest)))
             released = kept or anonymize(name, in_session, connection=engine)
-        _write_manifest(_renamed(released, model), manifest)
+        text = json.dumps(_renamed(released, model).manifest, indent=2)
+        if manifest is None:
+            _LOG.info("%s", text)
+        else:
+            write_file(Path(manifest), f"{text}\n", overwrite=True)
     except KanonError as error:
         if not model:
             raise
@@ -190,11 +194,3 @@ def _renamed(release: Release, model: Mapping[str, Any]) -> Release:
     source = ", ".join(refs) or IN_MEMORY
     manifest = {**release.manifest, "source": source, **({"target": target} if target else {})}
     return replace(release, manifest=manifest)
-
-
-def _write_manifest(release: Release, path: str | PathLike[str] | None) -> None:
-    text = json.dumps(release.manifest, indent=2)
-    if path is None:
-        _LOG.info("%s", text)
-        return
-    write_file(Path(path), f"{text}\n", overwrite=True)

@@ -303,11 +303,8 @@ def examples(labels: Iterable[Label]) -> tuple[str, list[Any]]:
     kind = next((kind for kind in _STEPS if texts and all(ends(text, kind) for text in texts)), "text")
     found = dict.fromkeys(end for text in texts for end in ends(text, kind))
     null = [None] if None in shown else []
-    return kind, [*null, *(found or [STAR] if kind == "text" else _with_gaps(sorted(found), kind))]
-
-
-def _with_gaps(values: Sequence[Any], kind: str) -> list[Any]:
-    """The values, and values between, before and after them."""
-    step = _STEPS[kind]
+    if kind == "text":
+        return kind, [*null, *(found or [STAR])]
+    values, step = sorted(found), _STEPS[kind]
     middles = [low + (high - low) / 2 for low, high in pairwise(values)]
-    return sorted({values[0] - step, *values, *middles, values[-1] + step})
+    return kind, [*null, *sorted({values[0] - step, *values, *middles, values[-1] + step})]

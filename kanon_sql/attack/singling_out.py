@@ -65,6 +65,8 @@ def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names]
     attempts, isolating = (sum(getattr(guess, figure) for guess in tried) for figure in ("attempts", "isolating"))
     worst = max(tried, key=lambda guess: (guess.of_all(guess.isolating), guess.unique))
     people, rows = round(worst.of_all(worst.isolating)), material.release.rows
+    # The probability that exactly one of random people satisfies a predicate that holds for one in `rows`.
+    by_chance = source.rows / rows * (1 - 1 / rows) ** (source.rows - 1) if source.rows else 0.0
     outcome = Outcome(
         name,
         f"{worst.unique:,} of {rows:,} rows are unique in the release by {by}, and {people:,} of these descriptions "
@@ -72,7 +74,7 @@ def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names]
         attempts=rows,
         successes=people,
         affected=people,
-        baseline=worst.unique / rows * _by_chance(source.rows, rows),
+        baseline=worst.unique / rows * by_chance,
         sampled=worst.attempts < worst.unique,
         figures={"unique_rows": worst.unique, "descriptions": attempts, "isolating": isolating},
         avoid="drop or generalize the columns that are released unchanged",
@@ -107,11 +109,6 @@ def _isolated(material: Material, people: Copy, predicates: Relation, names: _Na
     fits = fitting(material, people.relation, people, predicates, names, target="row_id")
     ((attempts, isolating),) = tables.rows("attack_linkage/isolated", predicates=predicates, fits=fits)
     return int(attempts), int(isolating)
-
-
-def _by_chance(people: int, rows: int) -> float:
-    """The probability that exactly one of random people satisfies a predicate that holds for one in `rows`."""
-    return people / rows * (1 - 1 / rows) ** (people - 1) if people else 0.0
 
 
 SINGLING_OUT = Attack(

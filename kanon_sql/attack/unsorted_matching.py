@@ -277,7 +277,13 @@ def _matched(material: Material, half: Copy, column: str, shares: Relation) -> O
     ((attempts, right, expected),) = tables.rows(
         "attack_linkability/matched_halves", rows=rows, values=values, shares=shares
     )
-    by_sorting = [_right(material, half, column, shares, *orders) for orders in _orders(material, half, column)]
+    # Anyone can sort the rows by what they show, with every column as the first one in turn, and the values.
+    apart = (*material.shared_with(half), material.unit)
+    by_sorting = []
+    for order in _sortings(release.plain([name for name in release.columns if name not in apart])):
+        rows, values = _rows(material, half, order), _values(material, half, column, half.plain([column]))
+        of_sorted: dict[str, Hole] = {"rows": rows, "values": values, "shares": shares}
+        by_sorting.append(float(tables.rows("attack_linkability/matched_halves", **of_sorted)[0][1]))
     chance = max(float(expected), *by_sorting) / attempts if attempts else 0.0
     outcome = Outcome(
         "matched_halves",
@@ -310,21 +316,6 @@ def _values(material: Material, half: Copy, column: str, order: Sequence[str]) -
     holes["shared"] = half.plain(material.shared_with(half))
     holes["count"] = half.plain([_COUNT]) if _COUNT in half.columns else ["1"]
     return material.tables.create("half_values", "attack_linkability/half_values", half=half.relation, **holes)
-
-
-def _orders(material: Material, half: Copy, column: str) -> Iterator[tuple[list[str], list[str]]]:
-    """Sort orders for the rows, with every column as the first one in turn, and for the values alone."""
-    apart = (*material.shared_with(half), material.unit)
-    plain = material.release.plain([name for name in material.release.columns if name not in apart])
-    for first in plain[:_LEADING]:
-        yield [first, *(name for name in plain if name != first)], half.plain([column])
-
-
-def _right(material: Material, half: Copy, column: str, shares: Relation, rows: list[str], values: list[str]) -> float:
-    of_rows, of_values = _rows(material, half, rows), _values(material, half, column, values)
-    relations: dict[str, Hole] = {"rows": of_rows, "values": of_values, "shares": shares}
-    ((_, right, _),) = material.tables.rows("attack_linkability/matched_halves", **relations)
-    return float(right)
 
 
 ORDER = Attack(
