@@ -201,6 +201,9 @@ class Engine(Protocol):
     def filled(self, relation: Relation, rows: int | None) -> None:
         """Called after rows were written to a temporary table (None: an unknown number), before it is used."""
 
+    def before_adding(self, relation: Relation) -> None:
+        """Called before rows are added to an empty temporary table."""
+
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe an existing relation."""
 

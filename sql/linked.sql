@@ -549,11 +549,6 @@ FROM (
 ) AS shown
 GROUP BY shown.class, shown.item_1, shown.item_2 HAVING COUNT(*) < $k;
 
--- name: nothing_changed
--- An empty list of items.
--- columns: class, item
-SELECT CAST(r.number AS BIGINT) AS class, CAST(r.number AS BIGINT) AS item FROM $referenced AS r WHERE r.number < 0;
-
 -- name: coded_values
 -- Number the different values of a sensitive column, in their order; NULL counts as a value.
 -- columns: row_id, unit_id, value (its number, from 1), raw, n (1)

@@ -234,12 +234,13 @@ class DuckDB(Engine):
         finally:
             self._to_its_end = False
 
-    def filled(self, relation: Relation, rows: int | None) -> None:
+    def filled(self, _: Relation, __: int | None) -> None:
+        """Do nothing: DuckDB estimates the numbers of values itself."""
+
+    def before_adding(self, relation: Relation) -> None:
         """Add a row to an empty table and delete it again."""
         # Otherwise DuckDB 2.0 loses all rows of a large INSERT that follows one of no rows in a transaction.
-        if rows != 0 or not self._may_transact:
-            return
-        if self.rows(queries.text("frequency_sets/row_count", self.dialect, relation=relation)) == [(0,)]:
+        if self._may_transact:
             for statement in queries.add_and_delete_a_row(relation, self.dialect):
                 self.run(statement)
 

@@ -469,6 +469,9 @@ class PostgreSQL(Engine):
         if rows != 0 and self.has_temporary_tables:
             self.run(_sql("ANALYZE {}", queries.parts(relation, self.dialect)))
 
+    def before_adding(self, _: Relation) -> None:
+        """Do nothing."""
+
     def integer_type(self, largest: int) -> str:
         """The smallest signed integer type for numbers up to `largest`."""
         return "smallint" if largest < 2**15 else "integer"

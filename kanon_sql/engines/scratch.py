@@ -19,6 +19,7 @@ from kanon_sql.queries import Hole, Relation
 
 _LOG = logging.getLogger(__name__)
 _MOST_TEXTS = 512  # cached statements, of a few thousand characters
+_FEW_ROWS = 10_000  # in a table whose memory need not be freed before it is replaced
 _LOCK, _TAKEN = threading.Lock(), set[str]()
 
 
@@ -45,6 +46,7 @@ class Scratch:
         self._prefix = _take_prefix(f"kanon_{name}" if name else "kanon")
         self._give_back = weakref.finalize(self, _TAKEN.discard, self._prefix)
         self._created: dict[Relation, None] = {}
+        self._written: dict[Relation, int] = {}  # rows, of tables for which the engine reported them
         self._views: set[Relation] = set()
         self._lasting_place: tuple[Relation, str] | None = None
         self._lasting: dict[Relation, list[Relation]] = {}
@@ -97,19 +99,23 @@ class Scratch:
 
     def create_as(self, table: str | Relation, text: str, query: str = "", sentence: str = "") -> Relation:
         """Create or replace a table by the result of a ready query."""
-        exists = self._relation(table) in self._created
+        exists, before = self._relation(table) in self._created, self._written.get(self._relation(table))
         relation = self._register(table)
         name = query or "make"
         sentence = sentence or _sentence(query, "Make a temporary table.")
         if not self.engine.has_temporary_tables:
             self._show(relation, text, name, sentence)
             return relation
-        # An existing table is dropped first, which frees its memory before the next one is filled.
-        replace = self.engine.dialect == "duckdb" and not exists
+        # A large table is dropped first, which frees its memory before the next one is filled.
+        small = not exists or (before is not None and before < _FEW_ROWS)
+        replace = self.engine.dialect == "duckdb" and small
         if not replace:
             self._drop(relation)
         statement = queries.create_as(relation, text, self.engine.dialect, temporary=True, replace=replace)
-        self.engine.filled(relation, self._run(statement, name, sentence))
+        rows = self._run(statement, name, sentence)
+        self.engine.filled(relation, rows)
+        if rows is not None:
+            self._written[relation] = rows
         return relation
 
     def load(
@@ -168,9 +174,18 @@ class Scratch:
         if not self.engine.has_temporary_tables:
             self._show(relation, queries.union_all([queries.select_all(relation, self.engine.dialect), text]))
             return
+        before = self._written.pop(relation, None)
+        if before is None and relation not in self._created:  # another scratch wrote it
+            before = self.count(relation)
+        if before == 0:
+            self.engine.before_adding(relation)
         statement = queries.insert(relation, text, self.engine.dialect)
         rows = self._run(statement, query or "add", _sentence(query, "Add rows to a temporary table."))
         self.engine.filled(relation, rows)
+        if before is not None and rows is not None:
+            self._written[relation] = before + rows
+        elif rows == 0:
+            self._written[relation] = self.count(relation)
 
     def rows(self, query: str, /, **holes: Hole) -> list[tuple[Any, ...]]:
         """All rows of a query of `sql/`."""
@@ -189,9 +204,16 @@ class Scratch:
         ((rows,),) = self.rows("frequency_sets/row_count", relation=self._relation(table))
         return int(rows)
 
+    def written(self, table: str | Relation) -> int:
+        """The number of rows in a table, as the engine reported when it wrote them; counted if it did not."""
+        known = self._written.get(self._relation(table))
+        return self.count(table) if known is None else known
+
     def rename(self, table: str, new: str | Relation) -> None:
         """Rename a table to another, which is dropped."""
         relation, place = self[table], self._register(new)
+        if relation in self._written:
+            self._written[place] = self._written.pop(relation)
         self._drop(place)
         if self.engine.has_temporary_tables:
             renamed = queries.rename(relation, place.name, self.engine.dialect)
@@ -207,6 +229,7 @@ class Scratch:
             relation = self._relation(table)
             self._drop(relation)
             self._created.pop(relation, None)
+            self._written.pop(relation, None)
 
     def text(self, query: str, /, **holes: Hole) -> str:
         """The text of a query of `sql/` in the engine's dialect, cached for the same holes.
@@ -258,6 +281,7 @@ class Scratch:
         """The relation of a table that is about to be created, registered first, so that a failure cleans it up."""
         relation = self._relation(table)
         self._created[relation] = None
+        self._written.pop(relation, None)
         return relation
 
     def _drop(self, relation: Relation) -> None:

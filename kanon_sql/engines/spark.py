@@ -249,6 +249,9 @@ class Spark(Engine):
     def filled(self, _: Relation, __: int | None) -> None:
         """Do nothing: a view has no statistics."""
 
+    def before_adding(self, _: Relation) -> None:
+        """Do nothing: a view is replaced when rows are added to it."""
+
     def check_writable(self, _: Relation) -> None:
         """Do nothing: Spark reports it when a table is created, before anything is replaced."""
 

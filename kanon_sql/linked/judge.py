@@ -12,9 +12,9 @@ people's sensitive values violate a privacy model are left out in the same way, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from math import ceil
 from typing import Any
 
@@ -22,7 +22,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.linked.counted import CodedTable
-from kanon_sql.linked.sensitive import Revealing, Valued
+from kanon_sql.linked.sensitive import KeptValues, Revealing, Valued
 from kanon_sql.loss import Costs, Figures, Part
 from kanon_sql.queries import Relation, Same
 
@@ -95,8 +95,10 @@ class LinkedJudge:
         self.columns = [f"{table.copy.link.name}.{a.column.name}" for table, a in self.attributes]
         self._shares = [weight / sum(weights) for weight in weights]
         self._verdicts: dict[Node, NodeTest] = {}
+        self._last: tuple[Node, KeptRows | None] | None = None  # the last test, whose tables still exist
         numbers = [table.copy.link.number for table in tables if table.copy.link.referenced]
         self._referenced = here.load("referenced", {"number": "INTEGER"}, [numbers])
+        self._no_rows = here.load("no_rows", {"row_id": "BIGINT"}, [[]])
         most = m if isinstance(m, int) else 1
         self._copies = here.load("copies", {"copy": "INTEGER"}, [range(1, most + 1)])
 
@@ -188,21 +190,24 @@ class LinkedJudge:
     def verdict(self, node: Node) -> NodeTest:
         """Test a node, once."""
         if node not in self._verdicts:
-            self._verdicts[node] = self._tested(node)[0]
+            self._verdicts[node] = self._tested(node)
         return self._verdicts[node]
 
     def kept(self, node: Node) -> KeptRows:
         """What a node that may be released keeps."""
-        verdict, kept = self._tested(node)
-        assert verdict.left_out is not None
+        if self._last is None or self._last[0] != node:
+            self._tested(node)
+        assert self._last is not None
+        _, kept = self._last
         assert kept is not None
         return kept
 
-    def _tested(self, node: Node) -> tuple[NodeTest, KeptRows | None]:
+    def _tested(self, node: Node) -> NodeTest:
+        self._last = node, None
         people, items = self._shown(node)
         unavoidable = self._unavoidable(people, items)
         if not self.limits.allow(unavoidable):
-            return NodeTest(unavoidable), None
+            return NodeTest(unavoidable)
         remaining = None
         if self.m == "all" and items:
             people = self._people_with_equal_rows(people, items)
@@ -211,13 +216,14 @@ class LinkedJudge:
         else:
             found = self._without_rare(people, items)
             if found is None:
-                return NodeTest(unavoidable), None
+                return NodeTest(unavoidable)
             people, remaining = found
         kept = KeptRows(people, tuple(self._left_out(n, people, items, remaining) for n in range(len(self.tables))))
-        left_out = tuple(self.here.count(relation) for relation in kept.left_out)
+        left_out = tuple(self.here.written(relation) for relation in kept.left_out)
         if not self.limits.allow(left_out):
-            return NodeTest(unavoidable), None
-        return NodeTest(unavoidable, left_out, self._losses(node, kept)), kept
+            return NodeTest(unavoidable)
+        self._last = node, kept
+        return NodeTest(unavoidable, left_out, self._losses(node, kept))
 
     def _shown(self, node: Node) -> tuple[Relation, list[Relation]]:
         """The people of large enough classes, and what the rows of every other table show at a node."""
@@ -253,7 +259,8 @@ class LinkedJudge:
     def _unavoidable(self, people: Relation, items: Sequence[Relation]) -> tuple[int, ...]:
         """The rows that this node and all nodes below it leave out; fewer rows are rare on a more general node."""
         main = self.tables[0].copy
-        counts = [main.rows - self.here.count(people)]
+        counts = [main.rows - self.here.written(people)]
+        self._frequent = True  # whether no single row is rare before any row is left out
         for table, relation in zip(self.tables[1:], items, strict=True):
             if self.m == 0:
                 counts.append(0)
@@ -271,6 +278,11 @@ class LinkedJudge:
             rare = self._create(
                 f"rare_{number}", "linked/rare_singles", events=ones, k=self.k if self.m != "all" else 0
             )
+            frequent = self.here.written(rare) == 0
+            self._frequent &= frequent
+            if frequent and counts[0] == 0:
+                counts.append(0)
+                continue
             ((rows,),) = self._rows("linked/unavoidable", rows=table.relation, equal_rows=equal_rows, rare=rare)
             counts.append(int(rows))
         return tuple(counts)
@@ -295,8 +307,10 @@ class LinkedJudge:
         ]
         turn = 0
         while True:
-            kept = partial(self._kept_values, people=wholes, items=numbered, remaining=None)
-            unsafe = self.revealing.wholes(wholes, kept)
+            kept = self.revealing.kept(
+                wholes, partial(self._kept_values, people=wholes, items=numbered, remaining=None)
+            )
+            unsafe = self.revealing.wholes(kept)
             if unsafe is None:
                 return wholes
             turn += 1
@@ -306,8 +320,8 @@ class LinkedJudge:
         """The people of classes that do not reveal sensitive values; classes do not affect each other."""
         turn = 0
         while True:
-            kept = partial(self._kept_values, people=people, items=items, remaining=None)
-            unsafe = self.revealing.classes(people, kept)
+            kept = self.revealing.kept(people, partial(self._kept_values, people=people, items=items, remaining=None))
+            unsafe = self.revealing.classes(kept)
             if unsafe is None:
                 return people
             turn += 1
@@ -331,13 +345,15 @@ class LinkedJudge:
         None if more than allowed are left out.
         """
         self._events = self._every_event(len(items))
-        total = self.here.count(self._events)
+        total = self.here.written(self._events)
         remaining, turn = self._events, 0
-        self._changed: Relation | None = None  # what changed since the pairs were counted; None before that
+        self._counted = False  # whether pairs were counted
+        self._changed: Relation | None = None  # what changed since then
         self._unit_items: Relation | None = None  # as of the last count of pairs
         self._affected: Relation | None = None  # the people who lost rows since then
+        kept: KeptValues | None = None
         while True:
-            allowed = sum(self.limits.rows[1:]) - total + self.here.count(remaining)
+            allowed = sum(self.limits.rows[1:]) - total + self.here.written(remaining)
             if allowed < 0:
                 return None
             try:
@@ -346,10 +362,12 @@ class LinkedJudge:
                 return None
             turn += 1
             if victims is None:
-                kept = partial(self._kept_values, people=people, items=items, remaining=remaining)
-                if unsafe := self.revealing.classes(people, kept):
+                values = partial(self._kept_values, people=people, items=items, remaining=remaining)
+                kept = self.revealing.kept(people, values) if kept is None else kept.after(values)
+                if unsafe := self.revealing.classes(kept):
                     people = self._create(f"people_{turn % 2}", "linked/people_without", people=people, unsafe=unsafe)
-                    if self.tables[0].copy.rows - self.here.count(people) > self.limits.people:
+                    kept = None
+                    if self.tables[0].copy.rows - self.here.written(people) > self.limits.people:
                         return None
                     holes = {"events": self._events, "people": people}
                     self._events = self._create(f"own_events_{turn % 2}", "linked/events_of_people", **holes)
@@ -357,7 +375,7 @@ class LinkedJudge:
                     remaining = self._create(f"remaining_{turn % 2}", "linked/events_of_people", **holes)
                     self._unit_items = None
                     continue
-                victims = self._revealing_rows(remaining, people, kept)
+                victims = self._revealing_rows(remaining, kept)
             if victims is None:
                 return people, remaining
             gone = self._create(
@@ -368,7 +386,7 @@ class LinkedJudge:
                 referenced=self._referenced,
                 tables=len(self.tables),
             )
-            assert self.here.count(gone), "every rare combination has a row to leave out"
+            assert self.here.written(gone), "every rare combination has a row to leave out"
             self._note_changed(remaining, gone)
             remaining = self._create(f"remaining_{turn % 2}", "linked/remaining", events=remaining, left_out=gone)
 
@@ -381,20 +399,14 @@ class LinkedJudge:
 
     def _victims(self, events: Relation, allowed: int) -> Relation | None:
         """The rows to leave out because of the smallest combinations that are rare; None if none is."""
-        if self._changed is None:
-            singles = self._create("rare", "linked/rare_singles", events=events, k=self.k)
-        else:
-            singles = self._create(
-                "rare", "linked/rare_changed_singles", events=events, changed=self._changed, k=self.k
-            )
-        if self.here.count(singles):
-            return self._create("victims", "linked/singles_left_out", events=events, rare=singles)
+        if (rare := self._rare_singles(events)) and self.here.written(rare):
+            return self._create("victims", "linked/singles_left_out", events=events, rare=rare)
         for size in range(2, int(self.m) + 1):
             holes: dict[str, Any] = {"events": events}
             if size == 2:
                 holes["unit_items"] = self._current_unit_items(events)
             rare = self._rare_pairs(holes, allowed) if size == 2 else self._rare("linked/rare_triples", events, holes)
-            if not self.here.count(rare):
+            if rare is None or not self.here.written(rare):
                 continue
             if size == 2:
                 frequencies = self._create("frequencies", "linked/frequencies_of_pairs", events=events, rare=rare)
@@ -402,6 +414,17 @@ class LinkedJudge:
             frequencies = self._create("frequencies", "linked/frequencies", events=events)
             return self._create("victims", "linked/victims_of_triples", rare=rare, frequencies=frequencies, **holes)
         return None
+
+    def _rare_singles(self, events: Relation) -> Relation | None:
+        """The rare items among those that changed since the pairs were counted; None if there is none to count."""
+        if self._counted:
+            if self._changed is None:
+                return None
+            return self._create("rare", "linked/rare_changed_singles", events=events, changed=self._changed, k=self.k)
+        if self._frequent:
+            self._frequent = False
+            return None
+        return self._create("rare", "linked/rare_singles", events=events, k=self.k)
 
     def _current_unit_items(self, events: Relation) -> Relation:
         """What the rows of every person show, counted anew for people who lost rows since the last count."""
@@ -415,14 +438,11 @@ class LinkedJudge:
         self._affected = None
         return self._unit_items
 
-    def _revealing_rows(
-        self, events: Relation, people: Relation, kept: Callable[[Valued], Relation]
-    ) -> Relation | None:
+    def _revealing_rows(self, events: Relation, kept: KeptValues) -> Relation | None:
         """The rows to leave out because combinations with them reveal sensitive values; None if none does."""
         if not self.revealing.valued:
             return None
-        ((pairs,),) = self._rows("linked/pairs", rows=events)
-        parts = 1 + int(pairs) // _PAIRS_AT_ONCE
+        parts = self._parts(events, _PAIRS_AT_ONCE)
 
         def victims(size: int, unsafe: Relation) -> Relation:
             if size == 1:
@@ -434,39 +454,51 @@ class LinkedJudge:
                 return self._create("victims", "linked/victims_of_pairs", **holes)
             return self._create("victims", "linked/victims_of_triples", **holes)
 
-        return self.revealing.rows(events, people, parts, kept, victims)
+        return self.revealing.rows(events, parts, kept, victims)
 
     def _note_changed(self, events: Relation, gone: Relation) -> None:
-        if self._changed:
-            self._queries += 1
-            self.here.add(self._changed, "linked/changed", events=events, left_out=gone)
-        if self._affected:
-            self._queries += 1
-            self.here.add(self._affected, "linked/units_left_out", events=events, left_out=gone)
-        elif self._unit_items:
-            self._affected = self._create("affected", "linked/units_left_out", events=events, left_out=gone)
+        holes = {"events": events, "left_out": gone}
+        if self._counted:
+            self._changed = self._create_or_add("changed", self._changed, "linked/changed", **holes)
+        if self._unit_items:
+            self._affected = self._create_or_add("affected", self._affected, "linked/units_left_out", **holes)
 
-    def _rare_pairs(self, holes: dict[str, Any], allowed: int) -> Relation:
+    def _create_or_add(self, stem: str, existing: Relation | None, query: str, **holes: Relation) -> Relation:
+        if existing is None:
+            return self._create(stem, query, **holes)
+        self._queries += 1
+        self.here.add(existing, query, **holes)
+        return existing
+
+    def _rare_pairs(self, holes: dict[str, Any], allowed: int) -> Relation | None:
         """The rare pairs: all of them at first, then those with an item of which rows were left out meanwhile."""
-        changed = self._changed
-        if changed is None:
+        if not self._counted:
             rare = self._rare("linked/rare_pairs", holes["unit_items"], holes, allowed)
+        elif self._changed is None:
+            return None
         else:
             items = self._create(
-                "changed_items", "linked/changed_items", unit_items=holes["unit_items"], changed=changed
+                "changed_items", "linked/changed_items", unit_items=holes["unit_items"], changed=self._changed
             )
             rare = self._create("rare", "linked/rare_changed_pairs", k=self.k, changed_items=items, **holes)
             self._check_least(rare, allowed)
-        self._changed = self._create("changed", "linked/nothing_changed", referenced=self._referenced)
+        self._counted, self._changed = True, None
         return rare
+
+    def _parts(self, rows: Relation, at_once: int) -> int:
+        """In how many parts the pairs of people's rows are counted."""
+        number = self.here.written(rows)
+        if number * (number - 1) // 2 < at_once:  # even if all are of one person
+            return 1
+        ((pairs,),) = self._rows("linked/pairs", rows=rows)
+        return 1 + int(pairs) // at_once
 
     def _rare(self, query: str, rows: Relation, holes: dict[str, Any], allowed: int | None = None) -> Relation:
         """The rare combinations of a size, found in parts so that their pairs fit in memory.
 
         `allowed`: how many rows may be left out; _TooManyError as soon as the pairs so far need more.
         """
-        ((pairs,),) = self._rows("linked/pairs", rows=rows)
-        parts = 1 + int(pairs) // (_PAIRS_AT_ONCE if allowed is None else _PAIRS_BETWEEN_CHECKS)
+        parts = self._parts(rows, _PAIRS_AT_ONCE if allowed is None else _PAIRS_BETWEEN_CHECKS)
         rare = self._create("rare", query, k=self.k, parts=parts, part=0, **holes)
         for part in range(1, parts):
             if allowed is not None:
@@ -482,6 +514,8 @@ class LinkedJudge:
 
         Every pair loses a row, and a row that is left out is in at most as many pairs as its person has items.
         """
+        if not self.here.written(rare):
+            return
         ((least,),) = self._rows("linked/least_left_out", rare=rare)
         if least > allowed:
             raise _TooManyError
@@ -489,15 +523,23 @@ class LinkedJudge:
     def _left_out(self, n: int, people: Relation, items: Sequence[Relation], remaining: Relation | None) -> Relation:
         """The rows of a table that are left out."""
         table, stem = self.tables[n], f"left_out_{n}"
+        everyone = self.here.written(people) == self.tables[0].copy.rows
+        if everyone and (
+            n == 0 or remaining is None or self.here.written(remaining) == self.here.written(self._events)
+        ):
+            return self._no_rows
         if n == 0:
             return self._create(stem, "linked/people_left_out", rows=table.relation, people=people)
         if remaining is None:
-            nothing = self._create("no_events", "linked/no_events", referenced=self._referenced)
-            remaining, events = nothing, nothing
+            remaining = events = self._no_events
         else:
             events = self._events
         holes = {"rows": table.relation, "people": people, "items": items[n - 1], "events": events}
         return self._create(stem, "linked/rows_left_out", remaining=remaining, **holes)
+
+    @cached_property
+    def _no_events(self) -> Relation:
+        return self._create("no_events", "linked/no_events", referenced=self._referenced)
 
     def _losses(self, node: Node, kept: KeptRows) -> tuple[float, ...]:
         """Every attribute's mean loss over all rows of its table, 1 for a row that is left out."""
@@ -507,6 +549,9 @@ class LinkedJudge:
             chosen = [(attribute, next(levels)) for attribute in table.attributes]
             if table.costs is None:
                 means += [0.0 for _ in chosen]
+                continue
+            if left_out == self._no_rows:
+                means += [table.costs.level_losses[index][level] for index, (_, level) in enumerate(chosen)]
                 continue
             columns = [a.coded.loss_column(level) for a, level in chosen if level in a.coded.loss_levels]
             holes = {"rows": table.relation, "left_out": left_out, "losses": columns or ["n"]}

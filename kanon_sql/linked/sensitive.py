@@ -151,6 +151,50 @@ def _reference(here: Scratch, values: Relation, value: str, raw: str, people: Re
     return here.create(f"reference_{place}", "linked/reference_of_people", **holes)
 
 
+class KeptValues:
+    """The sensitive values in the rows that are kept, and the people who have them; every table is created once.
+
+    `values`: creates those of a column, by row. `safe`: the columns of the people's table whose values are safe in all
+    classes, which rows that are left out do not change.
+    """
+
+    def __init__(self, people: Relation, values: Callable[[Valued], Relation], create: Callable[..., Relation]) -> None:
+        self.people = people
+        self.safe: set[int] = set()
+        self._find = values
+        self._create = create
+        self._sharing: Relation | None = None
+        self._values: dict[int, Relation] = {}
+        self._holders: dict[int, Relation] = {}
+        self._holders_of_people: dict[int, Relation] = {}  # of columns of the people's table
+
+    def after(self, values: Callable[[Valued], Relation]) -> KeptValues:
+        """The same after rows of the same people were left out."""
+        after = KeptValues(self.people, values, self._create)
+        after.safe, after._sharing, after._holders_of_people = self.safe, self._sharing, self._holders_of_people
+        return after
+
+    def values(self, column: Valued) -> Relation:
+        """The values of a column, by row."""
+        if column.place not in self._values:
+            self._values[column.place] = self._find(column)
+        return self._values[column.place]
+
+    def holders(self, column: Valued) -> Relation:
+        """The people by their values of a column."""
+        known = self._holders if column.column.number else self._holders_of_people
+        if column.place not in known:
+            holes = {"values": self.values(column), "people": self.people}
+            known[column.place] = self._create(f"holders_{column.place}", "linked/holders", **holes)
+        return known[column.place]
+
+    def sharing(self) -> Relation:
+        """The people of every class."""
+        if self._sharing is None:
+            self._sharing = self._create("sharing_classes", "linked/sharing_a_class", people=self.people)
+        return self._sharing
+
+
 class Revealing:
     """Finds the people and rows that reveal sensitive values, among the rows that a node keeps.
 
@@ -164,48 +208,48 @@ class Revealing:
         self.m = m
         self.queries = 0
 
-    def classes(self, people: Relation, kept: Callable[[Valued], Relation]) -> Relation | None:
+    def kept(self, people: Relation, values: Callable[[Valued], Relation]) -> KeptValues:
+        """The values of people in the rows that are kept. `values`: creates those of a column, by row."""
+        return KeptValues(people, values, self._create)
+
+    def classes(self, kept: KeptValues) -> Relation | None:
         """The classes whose people's values are unsafe; None if there is none."""
         for column in self.valued:
-            holders = self._create("holders", "linked/holders", values=kept(column), people=people)
-            sharing = self._create("sharing", "linked/sharing_a_class", people=people)
-            unsafe = self._unsafe(column.column, sharing, holders)
+            if column.place in kept.safe:
+                continue
+            unsafe = self._unsafe(column.column, kept.sharing(), kept.holders(column))
             if unsafe:
                 return unsafe
+            if column.column.number == 0:
+                kept.safe.add(column.place)
         return None
 
-    def wholes(self, wholes: Relation, kept: Callable[[Valued], Relation]) -> Relation | None:
+    def wholes(self, kept: KeptValues) -> Relation | None:
         """The same for an attacker with all rows of a person: people with equal rows, numbered like classes."""
-        if unsafe := self.classes(wholes, kept):
+        if unsafe := self.classes(kept):
             return unsafe
         for column in self.valued:
             if column.column.distinct and column.column.number:
-                matched = self._create("matched", "linked/matched_rows", values=kept(column))
+                matched = self._create("matched", "linked/matched_rows", values=kept.values(column))
                 revealing = self._create("revealing", "linked/revealing", matched=matched, l=column.column.distinct)
-                if self.here.count(revealing):
+                if self.here.written(revealing):
                     return revealing
         return None
 
-    def rows(
-        self, events: Relation, people: Relation, parts: int, kept: Callable[[Valued], Relation], victims: Victims
-    ) -> Relation | None:
+    def rows(self, events: Relation, parts: int, kept: KeptValues, victims: Victims) -> Relation | None:
         """The rows to leave out because of the smallest combinations that are unsafe; None if none is."""
-        values = [kept(column) for column in self.valued]
-        holders = [
-            self._create(f"holders_{column.place}", "linked/holders", values=of_column, people=people)
-            for column, of_column in zip(self.valued, values, strict=True)
-        ]
         for size in range(1, int(self.m) + 1):
-            for place, column in enumerate(self.valued):
-                for sharing in self._sharing(size, events, parts):
-                    if unsafe := self._unsafe(column.column, sharing, holders[place]):
+            undivided = [] if size > 1 and parts > 1 else list(self._sharing(size, events, parts))
+            for column in self.valued:
+                for sharing in undivided or self._sharing(size, events, parts):
+                    if unsafe := self._unsafe(column.column, sharing, kept.holders(column)):
                         return victims(size, unsafe)
                 if column.column.distinct and column.column.number:
-                    for matched in self._matched(size, events, column, values[place], parts):
+                    for matched in self._matched(size, events, column, kept.values(column), parts):
                         revealing = self._create(
                             "revealing", "linked/revealing", matched=matched, l=column.column.distinct
                         )
-                        if self.here.count(revealing):
+                        if self.here.written(revealing):
                             return self._create(
                                 "victims", "linked/revealing_left_out", events=events, revealing=revealing
                             )
@@ -233,11 +277,11 @@ class Revealing:
         shared = self._create("shared", "linked/values_of_sharing", sharing=sharing, holders=holders)
         if column.distinct:
             unsafe = self._create("unsafe", "linked/too_uniform", shared=shared, l=column.distinct)
-            if self.here.count(unsafe):
+            if self.here.written(unsafe):
                 return unsafe
         for model in column.models.models:
             unsafe = self._create("unsafe", "linked/unsafe_combinations", shared=shared, safe=column.predicate(model))
-            if self.here.count(unsafe):
+            if self.here.written(unsafe):
                 return unsafe
         return None
 

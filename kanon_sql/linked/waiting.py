@@ -147,7 +147,7 @@ class Chooser:
         combinations = touched
         if self._columns:
             combinations = here.create("combinations", "linked_history/combinations", occurrences=moving)
-        if not here.count(combinations):
+        if not here.written(combinations):
             return None
         if size:
             holes = {"facts": chosen, "touched": combinations}
@@ -155,7 +155,7 @@ class Chooser:
         counted = here.create("counted", query, **candidates)
         rare = here.create("rare", "linked_history/rare", occurrences=counted, touched=touched, k=self._k)
         victims = here.create("victims", "linked_history/victims", occurrences=moving, rare=rare)
-        if here.count(victims):
+        if here.written(victims):
             return victims
         return self._victims_of_values(release, size, compared, moving, counted) if self._columns else None
 
@@ -172,14 +172,14 @@ class Chooser:
             unsafe = here.create("unsafe", f"linked_history/{query}", **holes)
             holes = {"occurrences": moving, "unsafe": unsafe, "compared": compared, "least": least}
             victims = here.create("victims", "linked_history/victims_of_values", **holes)
-            if here.count(victims):
+            if here.written(victims):
                 return victims
         return None
 
     def _let_wait(self, victims: Relation) -> None:
         self._extend("more_waiting", victims=victims)
         rows = -1
-        while rows < (rows := self._here.count(self._waiting)):
+        while rows < (rows := self._here.written(self._waiting)):
             self._extend("with_dependents", changes=self._changes)
 
     def _extend(self, query: str, **holes: Relation) -> None:

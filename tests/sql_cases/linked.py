@@ -838,7 +838,6 @@ _CHANGED = [
             [],
         )
     ),
-    _case("nothing_changed", "class item", [], {"referenced": ("number", [(1,), (0,)])}),
 ]
 
 _SHARING = "class item_1 item_2 item_3 linked unit_id"
