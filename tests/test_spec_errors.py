@@ -1,10 +1,12 @@
 """The exact errors of a spec, with the key that they are about."""
 
+from typing import Any
+
 import pandas
 import pytest
 
 from kanon_sql.errors import SpecError
-from kanon_sql.spec import Privacy, Spec, parse
+from kanon_sql.spec import Privacy, Spec, load_linked, parse
 from kanon_sql.spec.suppression_limit import FRACTION_OR_ROWS
 from support.specs import QI_TEXT, error
 
@@ -366,3 +368,41 @@ def test_an_error_never_prints_data_passed_instead_of_a_name() -> None:
             parse({"source": "people", "quasi_identifiers": ["zip"], **spec} if isinstance(spec, dict) else spec)
         assert "told" not in str(error.value)
         assert "not a DataFrame" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({"": {}}, "tables: give a mapping of tables, not ''"),
+        ({"people": 5}, "tables.people: give a mapping of tables, not 5"),
+        (
+            {"people": {"quasi_identifiers": {"": {}}}},
+            "tables.people.quasi_identifiers: give a mapping such as {age: {hierarchy: {ranges: [10]}}}, not ''",
+        ),
+        (
+            {"people": {"quasi_identifiers": {"age": {"hierarchy": {"ranges": [0]}}}}},
+            "tables.people.quasi_identifiers.age.hierarchy.ranges: give a list of range widths above 0, not 0",
+        ),
+    ],
+)
+def test_errors_in_a_spec_of_several_tables(tables: dict[str, Any], message: str) -> None:
+    with pytest.raises(SpecError) as raised:
+        load_linked({"unit": {"people": "id"}, "privacy": {"k": 5}, "tables": tables})
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "quasi_identifiers: {age: {domain: 0}}",
+            "quasi_identifiers.age.domain: give a number of values of at least 1, occurring, or hierarchy, not 0",
+        ),
+        (
+            "node: {'': 1}",
+            "node: give a mapping of every quasi-identifier to a level of at least 0, not ''",
+        ),
+    ],
+)
+def test_no_marks_of_the_validation_are_in_an_error(text: str, message: str) -> None:
+    assert error(text) == message

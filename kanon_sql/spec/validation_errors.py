@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import reprlib
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, TypeAlias
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Union, get_args
 
 from pydantic import ValidationError
 
-from kanon_sql.spec.algorithms import FLAT, Budget, PrioPrivacy
-from kanon_sql.spec.cloaking import Cloak, CloakSpec
-from kanon_sql.spec.fields import BUDGETS, OPERATOR, OPERATORS, AttributeSpec, ColumnForm, Perturbation, Spec, Target
-from kanon_sql.spec.keys import takes
-from kanon_sql.spec.linked import Into, LinkedPrivacy, LinkedSpec, LinkedTable
-from kanon_sql.spec.privacy import POPULATION_MODELS, RELEASE_MODELS, SENSITIVE_MODELS, Above, Anonymity, Privacy
+from kanon_sql.spec.algorithms import FLAT
+from kanon_sql.spec.cloaking import CloakSpec
+from kanon_sql.spec.fields import OPERATOR, AttributeSpec, ColumnForm, Perturbation, Spec
+from kanon_sql.spec.keys import kind_of, takes
+from kanon_sql.spec.linked import LinkedSpec
+from kanon_sql.spec.privacy import SENSITIVE_MODELS
 from kanon_sql.spec.recipes import RECIPES
 from kanon_sql.spec.types import Model
 
@@ -21,31 +23,21 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
     from pydantic_core import ErrorDetails
 
-Location: TypeAlias = tuple[int | str, ...]
-
 _UNKNOWN = ("extra_forbidden", "invalid_key")
 
 
 def explained(error: ValidationError) -> str:
     """The first error as one sentence; unknown keys precede the keys that are missing because of them."""
     details = sorted(error.errors(), key=lambda detail: detail["type"] not in _UNKNOWN)
-    first, *rest = (_path(_location(detail)) for detail in details)
+    whole = next((model for model in (CloakSpec, LinkedSpec) if error.title == model.__name__), Spec)
+    first, *rest = (_place(detail, whole)[0] for detail in details)
     others = set(rest) - {first}
     more = f" (and {len(others)} more)" if others else ""
-    whole = next((model for model in (CloakSpec, LinkedSpec) if error.title == model.__name__), Spec)
     return _sentence(details[0], whole) + more
 
 
-def _location(detail: ErrorDetails) -> Location:
-    """The location of the error, with a key that is not text as the user wrote it."""
-    location = detail["loc"]
-    return (*location[:-1], str(detail["input"])) if detail["type"] == "invalid_key" else location
-
-
 def _sentence(detail: ErrorDetails, whole: type[Model]) -> str:
-    location = _location(detail)
-    path = _path(location)
-    model, key = _owner(location, whole)
+    path, model, key = _place(detail, whole)
     if detail["type"] in _UNKNOWN:
         return f"{path} is not a key of a spec; {_suggestion(model, key)}"
     if detail["type"] == "value_error":
@@ -68,14 +60,6 @@ class _Shown(reprlib.Repr):
 shown = _Shown().repr
 
 
-_PARTS: dict[int | str, type[Model]] = {
-    "privacy": Privacy,
-    "target": Target,
-    "cloak": Cloak,
-    "prioprivacy": PrioPrivacy,
-    **dict.fromkeys(BUDGETS, Budget),
-}
-_LINKED_PARTS: dict[int | str, type[Model]] = {"tables": LinkedTable, "privacy": LinkedPrivacy, "into": Into}
 _WHOLE: dict[type[Model], str] = {
     AttributeSpec: "{hierarchy: …} or nothing",
     Perturbation: OPERATOR,
@@ -84,60 +68,46 @@ _WHOLE: dict[type[Model], str] = {
 }
 
 
-def _path(location: Location) -> str:
-    """Write a place in the spec as its keys, without pydantic's recipe tags, key marks and list positions."""
-    match location:
-        case ("quasi_identifiers" | "perturb" | "columns" as whole, _, "[key]"):
-            location = (whole,)
-        case ("privacy", str(key), _, "[key]"):
-            location = ("privacy", key)
-        case ("quasi_identifiers", column, "hierarchy", _, *rest):
-            location = ("quasi_identifiers", column, "hierarchy", *rest)
-        case ("privacy", "t_closeness", column, "hierarchy", _, *rest):
-            location = ("privacy", "t_closeness", column, "hierarchy", *rest)
-        case ("cloak", str(key), *_):
-            location = ("cloak", key)
-    return ".".join(str(part) for part in location if not isinstance(part, int))
+def _place(detail: ErrorDetails, model: type[Model]) -> tuple[str, type[Model], str]:
+    """Where an error is: the keys that lead there, the model that it belongs to, and the key of that model, if any.
+
+    pydantic's location also has list positions, the alternative of a union (the kind of a recipe), and "[key]" after a
+    key that a mapping may not have.
+    """
+    location = [*detail["loc"]]
+    if detail["type"] == "invalid_key":
+        location[-1] = str(detail["input"])  # not text, as the user wrote it
+    path: list[int | str] = []
+    key = ""
+    while location:
+        key = str(location[0])
+        path.append(location.pop(0))
+        field = _keys(model).get(key)
+        if field is None or not location:
+            break
+        kind, inner = kind_of(field).type, _models(field.annotation)
+        if kind in (Union, UnionType):
+            alternative = str(location.pop(0))
+            inner = [RECIPES[alternative]] if alternative in RECIPES else []
+        elif kind is Mapping and location[1:] == ["[key]"]:
+            return _joined(path), model, key
+        elif kind is Mapping:
+            path.append(location.pop(0))
+        if not inner or not (location or inner[0] in _WHOLE):
+            break
+        model, key = inner[0], ""
+    return _joined([*path, *location]), model, key
 
 
-def _owner(location: Location, whole: type[Model]) -> tuple[type[Model], str]:
-    """Find the model and the key of it that a place in the spec belongs to."""
-    of_sensitive = location[:1] == ("privacy",) and len(location) > 2
-    if whole is LinkedSpec and location and location[0] in _LINKED_PARTS and not of_sensitive:
-        inner = location[2:] if location[0] == "tables" else location[1:]
-        return _owner(inner, _LINKED_PARTS[location[0]]) if inner else (whole, str(location[0]))
-    match location:
-        case ("quasi_identifiers", _, "hierarchy", str(kind), key, *_):
-            return RECIPES[kind], str(key)
-        case ("privacy", "t_closeness", _, "hierarchy", str(kind), key, *_):
-            return RECIPES[kind], str(key)
-        case ("privacy", "risk", "above", key, *_):
-            return Above, str(key)
-        case ("privacy", str(name), key, *_) if name in RELEASE_MODELS:
-            return RELEASE_MODELS[name], str(key)
-        case ("privacy", str(name), _, *rest) if name in SENSITIVE_MODELS and rest != ["[key]"]:
-            return SENSITIVE_MODELS[name], str(next(iter(rest), ""))
-        case ("privacy", str(name), key, *_) if name in POPULATION_MODELS:
-            return POPULATION_MODELS[name], str(key)
-        case ("quasi_identifiers", _):
-            return AttributeSpec, ""
-        case ("quasi_identifiers", _, key, *_) if key != "[key]":
-            return AttributeSpec, str(key)
-        case ("perturb", _, str(operator), key, *_) if operator in OPERATORS:
-            return OPERATORS[operator], str(key)
-        case ("perturb", _):
-            return Perturbation, ""
-        case ("perturb", _, key, *_) if key != "[key]":
-            return Perturbation, str(key)
-        case ("columns", _):
-            return ColumnForm, ""
-        case ("columns", _, key, *_) if key != "[key]":
-            return ColumnForm, str(key)
-        case ("privacy", key, *_) if whole is CloakSpec:
-            return Anonymity, str(key)
-        case (part, key, *_) if part in _PARTS:
-            return _PARTS[part], str(key)
-    return whole, str(next(iter(location), ""))
+def _joined(path: Sequence[int | str]) -> str:
+    return ".".join(part for part in path if isinstance(part, str))
+
+
+def _models(annotation: Any) -> list[type[Model]]:
+    """The models in the type of a field; several are the kinds of recipes."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]
 
 
 def _keys(model: type[Model]) -> dict[str, FieldInfo]:
@@ -146,8 +116,12 @@ def _keys(model: type[Model]) -> dict[str, FieldInfo]:
 
 
 def _suggestion(model: type[Model], key: str) -> str:
-    parts = _PARTS if model is Spec else {}
     key = key.lower()
-    deeper = [f"{part}.{key}" for part, inner in parts.items() if key in _keys(inner)]
+    parts = {**_keys(CloakSpec), **_keys(Spec)} if model is Spec else {}
+    deeper = [
+        f"{part}.{key}"
+        for part, field in parts.items()
+        if kind_of(field).type in _models(field.annotation) and key in _keys(kind_of(field).type)
+    ]
     near = deeper or get_close_matches(key, [*_keys(model), *(FLAT if model is Spec else ())], n=1)
     return f"did you mean {near[0]!r}?" if near else f"the keys there are {', '.join(_keys(model))}"
