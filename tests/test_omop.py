@@ -11,7 +11,7 @@ from kanon_sql import anonymize_database, demo_omop, suggest_database, verify_da
 from kanon_sql.engine import Column
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.suggestion.omop import OMOP, _ancestors
+from kanon_sql.suggestion.omop import _ancestors, column_of
 from support.command_line import done, kanon
 
 PEOPLE = 500
@@ -115,7 +115,7 @@ def test_concepts_are_generalized_to_the_parent_with_most_of_them() -> None:
     ],
 )
 def test_roles_of_other_tables(table: str, column: str, kind: str, role: str) -> None:
-    known = OMOP.column(table, Column(column, kind, kind), None)
+    known = column_of(table, Column(column, kind, kind), None)
     assert known
     assert known.role == role
 

@@ -52,7 +52,7 @@ UNIT = Option(
     "unit", "The table of the people. By default recognized by its name and by the tables that refer to it.", _DATABASE
 )
 PRESET = Option(
-    "preset", "The data model of the tables, whose columns have known roles: OMOP.", _DATABASE, choices=tuple(PRESETS)
+    "preset", "The data model of the tables, whose columns have known roles: OMOP.", _DATABASE, choices=PRESETS
 )
 M = Option(
     "m",

@@ -7,18 +7,20 @@ if the database has the table `concept_ancestor`; otherwise they are shown or no
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.codes import OTHER
-from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER
+from kanon_sql.hints import DROPPED, IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.queries import Relation
-from kanon_sql.suggestion.presets import Levels, Preset, PresetColumn
 
+PEOPLE = "person"  # the table with one row per person
+Levels = tuple[Mapping[Any, str], ...]  # the label of each value, per level
+LevelsOf = Callable[[Scratch, Mapping[str, Relation], Collection[Any]], Levels]
 _MOST_LEVELS = 4  # of a hierarchy of concepts
-_DROPPED = "dropped"
 _VOCABULARY = (
     "concept", "vocabulary", "domain", "concept_class", "concept_relationship", "relationship", "concept_synonym",
     "concept_ancestor", "source_to_concept_map", "drug_strength", "cdm_source", "metadata",
@@ -33,19 +35,38 @@ _LEFT_OUT = {
     "care_site": "it has no people; care_site_id is dropped, too, since it tells where somebody was treated",
     "provider": "it describes physicians, not patients",
 }
+
+
+@dataclass(frozen=True)
+class OmopColumn:
+    """The role of a column, and the reason.
+
+    For a quasi-identifier: `recipe` and `why` of its hierarchy, without which it is suggested as usual; `levels_of`:
+    its levels, from the values and other tables of the database, if these have them. `weight`: how much it counts in
+    the loss that the search minimizes.
+    """
+
+    role: str
+    reason: str
+    recipe: Any = None
+    why: str = ""
+    levels_of: LevelsOf | None = None
+    weight: float | None = None
+
+
 _BORN = "the day of birth is finer than year_of_birth, which is generalized"
 _TIME = "the time of an event is finer than its date, which is generalized"
 _TEXT = "it contains text or codes as the source wrote them"
 _SHOWN = "a concept: shown, or not"
 _OTHERS = "others may know it"
 _PERSON = {
-    "year_of_birth": PresetColumn(QUASI_IDENTIFIER, _OTHERS, weight=0.8),
-    "month_of_birth": PresetColumn(_DROPPED, _BORN),
-    "day_of_birth": PresetColumn(_DROPPED, _BORN),
-    "birth_datetime": PresetColumn(_DROPPED, _BORN),
-    "gender_concept_id": PresetColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.5),
-    "race_concept_id": PresetColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.2),
-    "ethnicity_concept_id": PresetColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.2),
+    "year_of_birth": OmopColumn(QUASI_IDENTIFIER, _OTHERS, weight=0.8),
+    "month_of_birth": OmopColumn(DROPPED, _BORN),
+    "day_of_birth": OmopColumn(DROPPED, _BORN),
+    "birth_datetime": OmopColumn(DROPPED, _BORN),
+    "gender_concept_id": OmopColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.5),
+    "race_concept_id": OmopColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.2),
+    "ethnicity_concept_id": OmopColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.2),
 }
 _KEPT_OUT = {
     "location_id": "it leads to an address",
@@ -55,69 +76,73 @@ _KEPT_OUT = {
 _TEXTS = ("value_as_string", "stop_reason", "sig", "lot_number", "unique_device_id", "production_id", "note_text")
 
 
-def _left_out(table: str) -> str | None:
+def left_out(table: str) -> str | None:
+    """Why a table is left out; None for other tables."""
     name = table.lower()
     return "results of cohort definitions" if name.startswith("cohort_") else _LEFT_OUT.get(name)
 
 
-def _column(table: str, column: Column, parent: str | None) -> PresetColumn | None:
-    """The role of a column by the conventions of OMOP; None for one that the conventions do not cover."""
+def column_of(table: str, column: Column, parent: str | None) -> OmopColumn | None:
+    """The role of a column by the conventions of OMOP; None for one that the conventions do not cover.
+
+    `table`: in small letters. `parent`: the table that its rows refer to in addition to the people.
+    """
     name = column.name.lower()
-    if table == "person" and name in _PERSON:
+    if table == PEOPLE and name in _PERSON:
         return _PERSON[name]
     if name == f"{table}_id":
         return None  # the table's key, if it is not used as one
     if name.endswith("_source_value"):
-        return PresetColumn(IDENTIFIER if table == "person" else _DROPPED, _TEXT)
+        return OmopColumn(IDENTIFIER if table == PEOPLE else DROPPED, _TEXT)
     if name in _TEXTS:
-        return PresetColumn(_DROPPED, _TEXT)
+        return OmopColumn(DROPPED, _TEXT)
     if name in _KEPT_OUT:
-        return PresetColumn(_DROPPED, _KEPT_OUT[name])
+        return OmopColumn(DROPPED, _KEPT_OUT[name])
     if name.endswith(("_datetime", "_time")):
-        return PresetColumn(_DROPPED, _TIME)
+        return OmopColumn(DROPPED, _TIME)
     if name.endswith("_date"):
         return _date(table, name, parent)
     if name.endswith("_concept_id"):
         return _concept(table, name)
     if name.endswith("_id"):
-        return PresetColumn(_DROPPED, "it refers to rows by their old keys")
+        return OmopColumn(DROPPED, "it refers to rows by their old keys")
     if column.kind in ("integer", "decimal", "float"):
         return _number(name)
-    return PresetColumn(_DROPPED, "it is not among the columns that the preset releases")
+    return OmopColumn(DROPPED, "it is not among the columns that the preset releases")
 
 
-def _date(table: str, name: str, parent: str | None) -> PresetColumn:
+def _date(table: str, name: str, parent: str | None) -> OmopColumn:
     """The first day of an event is generalized, unless its visit has it; the last day would identify people, too."""
     if parent and parent.lower() == "visit_occurrence":
         reason = "its visit has the date; add it as a quasi-identifier if it happened on another day"
-        return PresetColumn(_DROPPED, reason)
+        return OmopColumn(DROPPED, reason)
     if name.endswith("_end_date") and table != "observation_period":
-        return PresetColumn(_DROPPED, "the first day is released; add it as a quasi-identifier if you need durations")
+        return OmopColumn(DROPPED, "the first day is released; add it as a quasi-identifier if you need durations")
     recipe = {"dates": ["month", "quarter", "year", "5 years"]}
-    return PresetColumn(QUASI_IDENTIFIER, "others may know when it was", recipe, "parts of the calendar", weight=0.6)
+    return OmopColumn(QUASI_IDENTIFIER, "others may know when it was", recipe, "parts of the calendar", weight=0.6)
 
 
-def _concept(table: str, name: str) -> PresetColumn:
+def _concept(table: str, name: str) -> OmopColumn:
     """What happened is a quasi-identifier; the concepts of how and where it was recorded are dropped."""
     event = name.removesuffix("_concept_id")
     if table.startswith("visit") and table.startswith(event):
-        return PresetColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.4)
+        return OmopColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", _SHOWN, weight=0.4)
     if table.startswith(event) or name == "cause_concept_id":
         why = "concepts by their ancestors in the vocabulary; without them, shown or not"
-        return PresetColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", why, _ancestors)
+        return OmopColumn(QUASI_IDENTIFIER, _OTHERS, "suppress", why, _ancestors)
     if name == "value_as_concept_id":
-        return PresetColumn(QUASI_IDENTIFIER, "others may know the result", "suppress", _SHOWN)
+        return OmopColumn(QUASI_IDENTIFIER, "others may know the result", "suppress", _SHOWN)
     if name == "unit_concept_id":
-        return PresetColumn(QUASI_IDENTIFIER, "numbers need their unit", "suppress", _SHOWN, weight=0.2)
+        return OmopColumn(QUASI_IDENTIFIER, "numbers need their unit", "suppress", _SHOWN, weight=0.2)
     if event.endswith("_source"):
-        return PresetColumn(_DROPPED, "the concept as the source coded it: finer than the standard concept")
-    return PresetColumn(_DROPPED, "how it was recorded; add it as a quasi-identifier if you need it")
+        return OmopColumn(DROPPED, "the concept as the source coded it: finer than the standard concept")
+    return OmopColumn(DROPPED, "how it was recorded; add it as a quasi-identifier if you need it")
 
 
-def _number(name: str) -> PresetColumn | None:
+def _number(name: str) -> OmopColumn | None:
     if name == "value_as_number":
         return None  # generalized as its values suggest
-    return PresetColumn(_DROPPED, "an amount; add it as a quasi-identifier if you need it")
+    return OmopColumn(DROPPED, "an amount; add it as a quasi-identifier if you need it")
 
 
 def _ancestors(scratch: Scratch, tables: Mapping[str, Relation], values: Collection[Any]) -> Levels:
@@ -169,6 +194,3 @@ def _spread(levels: Sequence[Mapping[int, str]], values: int) -> Iterator[Mappin
         merging = sorted({min(merging, key=lambda index: abs(sizes[index] / goal - 1)) for goal in wanted})
     for index in merging:
         yield levels[index]
-
-
-OMOP = Preset("omop", "OMOP", "person", _left_out, _column)

@@ -19,12 +19,11 @@ from kanon_sql.plan.source import opened_engine
 from kanon_sql.queries import Relation
 from kanon_sql.spec import check_values, session
 from kanon_sql.spec.linked import OWN
+from kanon_sql.suggestion import omop
 from kanon_sql.suggestion.columns import SuggestedColumn, SuggestedTable
 from kanon_sql.suggestion.database_file import DatabaseFile, database_text
 from kanon_sql.suggestion.keys import Keys, find_keys
-from kanon_sql.suggestion.omop import OMOP
 from kanon_sql.suggestion.paths import find_paths
-from kanon_sql.suggestion.presets import Preset
 from kanon_sql.verbs.result import DataFrame, frame
 from kanon_sql.verbs.suggest import (
     SpecToWrite,
@@ -34,7 +33,7 @@ from kanon_sql.verbs.suggest import (
 from kanon_sql.verbs.table_roles import TableRoles
 
 MOST_TABLES = 20  # of a spec
-PRESETS: Mapping[str, Preset] = {OMOP.name: OMOP}
+PRESETS = ("omop",)
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,9 +163,9 @@ def suggest_database(
     ('people', (('person', 'people', 'a similar name, and all its values are in people.id: check it'),))
     """
     check_values(k=k, suppression_limit=suppression_limit, time_limit=time_limit)
-    if preset is not None and preset not in PRESETS:
+    if preset not in (None, *PRESETS):
         raise SpecError(f"there is no preset {preset!r}; there are: {', '.join(PRESETS)}")
-    model = PRESETS[preset] if preset else None
+    is_omop = preset == "omop"
     observer = observer or Observer()
     if database is None and connection is None:
         raise SpecError("there is no database; name one with `database`, or a source for a single table")
@@ -175,13 +174,14 @@ def suggest_database(
             raise SpecError(f"several tables are released from DuckDB and PostgreSQL only, not from {engine.name}")
         observer.stage("Finding the keys")
         tables, left_out = _tables(engine, schema)
-        if model:
-            reasons = {table.relation.name: model.left_out(table.relation.name) for table in tables}
+        if is_omop:
+            reasons = {table.relation.name: omop.left_out(table.relation.name) for table in tables}
             left_out |= {name: reason for name, reason in reasons.items() if reason}
         with Scratch(engine, "keys") as scratch:
             keys = find_keys(scratch, [table for table in tables if table.relation.name not in left_out])
-            why = "your choice" if unit or model is None else f"the table of people in {model.title}"
-            paths = find_paths(scratch, keys, unit or _unit_of(model, keys), why, MOST_TABLES)
+            why = "your choice" if unit or not is_omop else "the table of people in OMOP"
+            people = unit or (_omop_people(keys) if is_omop else None)
+            paths = find_paths(scratch, keys, people, why, MOST_TABLES)
             if keys.tables[paths.main.name].rows < k:
                 raise SpecError(
                     f"{paths.main.name} has {paths.main.rows:,} rows, fewer than k = {k:,} people; give a lower `k`, "
@@ -191,7 +191,7 @@ def suggest_database(
             share = None if time_limit is None else time_limit / len(paths.paths)
             for path in paths.paths:
                 observer.stage(f"Looking at {path.name}")
-                table = TableRoles(engine, scratch, path, keys, paths, model, tables, k, share)
+                table = TableRoles(engine, scratch, path, keys, paths, is_omop, tables, k, share)
                 suggested.append(table.suggested(is_elsewhere=schema is not None))
         stem = tables[0].relation.parts[-2]  # the release goes to the schema, or the file, with `_anon`
         if engine.is_embedded and schema is None and database is not None:
@@ -219,14 +219,12 @@ def suggest_database(
     )
 
 
-def _unit_of(preset: Preset | None, keys: Keys) -> str | None:
-    """The table of the people that a preset names, in its spelling in the database."""
-    if preset is None:
-        return None
-    found = [name for name in keys.tables if name.lower() == preset.unit]
+def _omop_people(keys: Keys) -> str:
+    """OMOP's table of the people, in its spelling in the database."""
+    found = [name for name in keys.tables if name.lower() == omop.PEOPLE]
     if not found:
         raise SpecError(
-            f"{preset.title} needs the table {preset.unit}, which is not there; check the schema, or leave out `preset`"
+            f"OMOP needs the table {omop.PEOPLE}, which is not there; check the schema, or leave out `preset`"
         )
     return found[0]
 

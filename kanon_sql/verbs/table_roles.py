@@ -12,10 +12,10 @@ from kanon_sql.hints import DROPPED, KEPT, QUASI_IDENTIFIER, SENSITIVE, name_wor
 from kanon_sql.plan.source import Source, column_values
 from kanon_sql.queries import Relation
 from kanon_sql.spec.linked import OWN
+from kanon_sql.suggestion import omop
 from kanon_sql.suggestion.columns import SuggestedColumn, SuggestedTable
 from kanon_sql.suggestion.keys import KeyedTable, Keys
 from kanon_sql.suggestion.paths import Path, Paths
-from kanon_sql.suggestion.presets import Preset, PresetColumn
 from kanon_sql.verbs.profile import Profile, profiled
 from kanon_sql.verbs.suggest import (
     PeopleByValue,
@@ -35,14 +35,14 @@ _END = words("end stop until ended discharge discharged ende entlassung austritt
 
 @dataclass(frozen=True)
 class TableRoles:
-    """A table with its keys, whose other columns get roles and hierarchies."""
+    """A table with its keys, whose other columns get roles and hierarchies; `is_omop`: by the conventions of OMOP."""
 
     engine: Engine
     scratch: Scratch
     path: Path
     keys: Keys
     paths: Paths
-    preset: Preset | None
+    is_omop: bool
     tables: Sequence[Table]
     k: int
     time_limit: float | None
@@ -62,8 +62,8 @@ class TableRoles:
         keys = self._keys()
         key_columns = [column for column, _, _ in keys] or [str(self.table.key)] * self.is_main
         columns = [column for column in self.table.table.columns if column.name not in key_columns]
-        preset_roles = {column.name: self._preset_role(column) for column in columns}
-        weights = {name: role.weight for name, role in preset_roles.items() if role and role.weight}
+        known = {column.name: self._by_convention(column) for column in columns}
+        weights = {name: role.weight for name, role in known.items() if role and role.weight}
         return SuggestedTable(
             self.table.name,
             written_name if is_elsewhere or written(Relation(self.table.name)) != self.table.name else self.table.name,
@@ -107,24 +107,24 @@ class TableRoles:
         yield from with_hierarchies(data, [*fewer], self.k, unit, people=self._people())
 
     def _settled(self, column: Column) -> SuggestedColumn | None:
-        """A column whose role follows from the preset, or from its reference to a table."""
-        preset = self._preset_role(column)
+        """A column whose role follows from OMOP, or from its reference to a table."""
+        known = self._by_convention(column)
         name, kind = column.name, column.type_without_values
-        if preset is None and name in self.path.skipped:
+        if known is None and name in self.path.skipped:
             return SuggestedColumn(name, kind, DROPPED, self.path.skipped[name])
-        if preset is None:
+        if known is None:
             return self._code(column)
         levels: Any = ()
-        if preset.levels_of:
+        if known.levels_of:
             relations = {table.relation.name.lower(): table.relation for table in self.tables}
             data = Source(self.engine, self.table.table, owned=False)
-            levels = preset.levels_of(self.scratch, relations, column_values(data, name))
-        return SuggestedColumn(name, kind, preset.role, preset.reason, preset.recipe, preset.why, levels=levels)
+            levels = known.levels_of(self.scratch, relations, column_values(data, name))
+        return SuggestedColumn(name, kind, known.role, known.reason, known.recipe, known.why, levels=levels)
 
-    def _preset_role(self, column: Column) -> PresetColumn | None:
-        """The role of a column by the preset."""
+    def _by_convention(self, column: Column) -> omop.OmopColumn | None:
+        """The role of a column by OMOP's conventions."""
         parent = self.path.parent.target if self.path.parent else None
-        return self.preset.column(self.table.name.lower(), column, parent) if self.preset else None
+        return omop.column_of(self.table.name.lower(), column, parent) if self.is_omop else None
 
     def _code(self, column: Column) -> SuggestedColumn | None:
         """A column that refers to a table that is not released, such as one of wards or physicians."""
