@@ -6,7 +6,7 @@ source; the results are counts, never values.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from math import ceil
@@ -16,6 +16,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import IDENTIFIER, name_hint, names_people
+from kanon_sql.queries import Relation
 from kanon_sql.risk.security_labels import Labelled, contradictions, labelled
 from kanon_sql.spec import EVERY, ReleaseSpec
 
@@ -32,7 +33,6 @@ FREE_TEXT_DIFFERENT, FREE_TEXT_CHARACTERS, FREE_TEXT_WORDS = 0.5, 20, 4
 _LAMBDA, _CORRELATION = 0.9, 0.95
 _LEAST_SHARE, _LEAST_WRONG = 0.05, 10  # of the rows with a guess; of the rows that the best blind guess gets wrong
 _PAIRED_ROWS, _PAIRED_CELLS = (2_000, 10_000), 4_000_000
-RoleReasons = Iterator[tuple[str, str]]
 _LEAST_NAMED, _ENOUGH_NAMED, _ENOUGH_NAMES = 3, 100, 10
 
 
@@ -88,14 +88,15 @@ def suspects(engine: Engine, table: Table, kept: Sequence[Column], quasi: Sequen
     """
     if not kept:
         return []
-    found: dict[str, list[str]] = {column.name: [] for column in kept}
     with Scratch(engine, "kept") as tables:
-        evidence = _Evidence(tables, table, kept, quasi)
-        for reasons in (evidence.by_name, evidence.by_format, evidence.by_free_text, evidence.by_difference):
-            for name, reason in reasons(kept):
-                found[name].append(reason)
-        for name, reason in evidence.by_determining([column for column in kept if not found[column.name]]):
-            found[name] = [reason]
+        rows = tables.count(table.relation)
+        counts = _counted(tables, table, kept)
+        found = {column.name: list(_reasons(column, counts[column.name], rows)) for column in kept}
+        free = [column for column in kept if not found[column.name] and column.kind != "other"]
+        free = [column for column in free if counts[column.name].different > 1]
+        if rows >= _FEWEST and free and any(column.kind != "other" for column in quasi):
+            for column, determined in _determining(tables, table, rows, free, kept, quasi):
+                found[column.name] = [f"nearly determines {determined.name!r}"]
     return [Suspect(name, _joined(reasons)) for name, reasons in found.items() if reasons]
 
 
@@ -105,15 +106,18 @@ def _joined(reasons: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True)
-class _Texts:
-    """The result of `sql/kept_columns.sql`: rows by formats inside their texts, of whole texts, and by length."""
+class _Counts:
+    """The rows with a value and the different values of a column.
+
+    Of texts also the result of `sql/kept_columns.sql`: rows by formats inside them, of whole texts, and by length.
+    """
 
     filled: int
     different: int
-    inside: Sequence[int]
-    whole: Sequence[int]
-    long: int
-    once: int
+    inside: Sequence[int] = (0,) * len(_ANYWHERE)
+    whole: Sequence[int] = (0,) * len(_WRITTEN)
+    long: int = 0
+    once: int = 0
 
     @property
     def formats(self) -> Iterator[tuple[str, int]]:
@@ -130,138 +134,82 @@ class _Texts:
         return self.long >= _FEWEST and (not repeated or self.once >= max(_FEWEST, _LONG_ONCE * self.filled))
 
 
-class _Evidence:
-    """Reasons against keeping columns, from counts of all rows and of pairs in a sample."""
-
-    def __init__(self, tables: Scratch, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
-        self._tables, self._table, self._quasi = tables, table, list(quasi)
-        self._plain = queries.plain_names([column.name for column in (*kept, *quasi)])
-        self.rows = tables.count(table.relation)
-        self._texts = self._texts_of([column for column in kept if not _sorted_by_value(column)])
-        figures = self._figures_of([column for column in kept if _sorted_by_value(column)])
-        figures |= {name: (texts.filled, texts.different) for name, texts in self._texts.items()}
-        self._filled = {name: filled for name, (filled, _) in figures.items()}
-        self._different = {name: different for name, (_, different) in figures.items()}
-        self._sampled = False
-
-    def by_name(self, columns: Sequence[Column]) -> RoleReasons:
-        for column in columns:
-            if named_identifier(column, self._different[column.name], self.rows):
-                yield column.name, "is an identifier by its name"
-
-    def by_format(self, columns: Sequence[Column]) -> RoleReasons:
-        for column in columns:
-            texts = self._texts.get(column.name)
-            if texts and texts.different > 1:
-                for what, count in texts.formats:
-                    yield column.name, f"contains {what} in {_rows(count)}"
-
-    def by_free_text(self, columns: Sequence[Column]) -> RoleReasons:
-        for column in columns:
-            texts = self._texts.get(column.name)
-            if texts and texts.is_free:
-                yield column.name, f"is free text in {_rows(texts.long)}"
-
-    def by_difference(self, columns: Sequence[Column]) -> RoleReasons:
-        for column in columns:
-            filled, different = self._filled[column.name], self._different[column.name]
-            if filled >= _FEWEST and different >= UNIQUE_SHARE * filled:
-                yield column.name, f"differs in nearly every row ({different:,} values in {_rows(filled)})"
-
-    def by_determining(self, columns: Sequence[Column]) -> RoleReasons:
-        kept = [column for column in columns if column.kind != "other" and self._different[column.name] > 1]
-        quasi = [column for column in self._quasi if column.kind != "other"]
-        if self.rows < _FEWEST or not kept or not quasi:
-            return
-        self._create_cells(kept, quasi)
-        for column, determined in (*self._guessed(kept, quasi), *self._ranked(kept, quasi)):
-            yield column.name, f"nearly determines {determined.name!r}"
-
-    def _figures_of(self, columns: Sequence[Column]) -> dict[str, tuple[int, int]]:
-        """The rows with a value, and the different values, of columns that are compared by value."""
-        rows = self._counted("kept_columns/kept_figures", columns)
-        return {name: (filled, different) for name, (filled, different) in rows.items()}
-
-    def _texts_of(self, columns: Sequence[Column]) -> dict[str, _Texts]:
-        """The same and further counts for columns that are compared as text."""
-        least = {"characters": FREE_TEXT_CHARACTERS, "words": FREE_TEXT_WORDS}
-        rows = self._counted("kept_columns/kept_texts", columns, **least)
-        written = 2 + len(_ANYWHERE)
-        return {
-            name: _Texts(counts[0], counts[1], counts[2:written], counts[written:-2], counts[-2], counts[-1])
-            for name, counts in rows.items()
-        }
-
-    def _counted(self, query: str, columns: Sequence[Column], **holes: int) -> dict[str, list[int]]:
-        """The counts of a query over all rows, by column."""
-        texts = [
-            self._tables.text(query, number=number, column=[column.name], source=self._table.relation, **holes)
+def _counted(tables: Scratch, table: Table, kept: Sequence[Column]) -> dict[str, _Counts]:
+    """The counts of all rows: of columns that are compared as text in one query, of the others in another."""
+    texts = [column for column in kept if not _sorted_by_value(column)]
+    others = [column for column in kept if _sorted_by_value(column)]
+    least = {"characters": FREE_TEXT_CHARACTERS, "words": FREE_TEXT_WORDS}
+    inside = len(_ANYWHERE)
+    counts: dict[str, _Counts] = {}
+    for query, columns, holes in (("kept_texts", texts, least), ("kept_figures", others, {})):
+        counting = [
+            tables.text(f"kept_columns/{query}", number=number, column=[column.name], source=table.relation, **holes)
             for number, column in enumerate(columns)
         ]
-        rows = self._tables.rows_as(queries.union_all(texts)) if texts else []
-        return {columns[number].name: [int(count) for count in counts] for number, *counts in rows}
+        for number, *found in tables.rows_as(queries.union_all(counting)) if counting else ():
+            filled, different, *more = map(int, found)
+            of_texts = (more[:inside], more[inside:-2], more[-2], more[-1]) if columns is texts else ()
+            counts[columns[number].name] = _Counts(filled, different, *of_texts)
+    return counts
 
-    def _split(self, columns: Sequence[Column]) -> tuple[dict[str, str], dict[str, str]]:
-        """Plain names (new: old) of the columns that are compared by value, and of columns compared as text."""
-        named = {self._plain[c.name]: c for c in columns}
-        natives = {plain: c.name for plain, c in named.items() if _sorted_by_value(c)}
-        return natives, {plain: c.name for plain, c in named.items() if plain not in natives}
 
-    def _sample(self) -> None:
-        """Create the sample of rows on which pairs are counted; more pairs of columns mean fewer rows."""
-        if self._sampled:
-            return
-        columns = [column for column in self._table.columns if column.name in self._plain]
-        natives, texts = self._split(columns)
-        pairs = max(1, (len(columns) - len(self._quasi)) * len(self._quasi))
-        fewest, most = _PAIRED_ROWS
-        wanted = max(fewest, min(most, _PAIRED_CELLS // pairs))
-        self._tables.create(
-            "sample",
-            "kept_columns/kept_sample",
-            source=self._table.relation,
-            columns={**natives, **texts},
-            natives=list(natives),
-            texts=list(texts),
-            most=_SAMPLE,
-            stride=max(1, ceil(min(self.rows, _SAMPLE) / wanted)),
-        )
-        self._sampled = True
+def _reasons(column: Column, counts: _Counts, rows: int) -> Iterator[str]:
+    """The reasons against keeping a column, by its name and its values alone."""
+    if named_identifier(column, counts.different, rows):
+        yield "is an identifier by its name"
+    if counts.different > 1:
+        yield from (f"contains {what} in {_rows(count)}" for what, count in counts.formats)
+    if counts.is_free:
+        yield f"is free text in {_rows(counts.long)}"
+    if counts.filled >= _FEWEST and counts.different >= UNIQUE_SHARE * counts.filled:
+        yield f"differs in nearly every row ({counts.different:,} values in {_rows(counts.filled)})"
 
-    def _create_cells(self, kept: Sequence[Column], quasi: Sequence[Column]) -> None:
-        self._sample()
-        sampled = self._tables["sample"]
-        cells = [
-            self._tables.text(
-                "kept_columns/kept_cells", number=number, column=[self._plain[column.name]], sampled=sampled
-            )
-            for number, column in enumerate((*kept, *quasi))
-        ]
-        self._tables.create_as("cells", queries.union_all(cells))
 
-    def _guessed(self, kept: Sequence[Column], quasi: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
-        """The pairs in which the kept value determines the value of the quasi-identifier."""
-        for number, column in enumerate(quasi, start=len(kept)):
-            for index, *figures in self._tables.rows(
-                "kept_columns/kept_pairs", cells=self._tables["cells"], kept=len(kept), quasi=number
-            ):
-                rows, right, most = map(int, figures)
-                wrong = rows - most
-                if self._enough_pairs(rows) and wrong >= _LEAST_WRONG and rows - right <= (1 - _LAMBDA) * wrong:
-                    yield kept[index], column
+def _determining(
+    tables: Scratch, table: Table, rows: int, free: Sequence[Column], kept: Sequence[Column], quasi: Sequence[Column]
+) -> Iterator[tuple[Column, Column]]:
+    """The pairs of a `free` column, which no other reason is against, and a quasi-identifier that it determines."""
+    plain = queries.plain_names([column.name for column in (*kept, *quasi)])
+    sampled = _sample(tables, table, rows, plain, len(quasi))
+    compared = [column for column in quasi if column.kind != "other"]
+    texts = [
+        tables.text("kept_columns/kept_cells", number=number, column=[plain[column.name]], sampled=sampled)
+        for number, column in enumerate((*free, *compared))
+    ]
+    cells = tables.create_as("cells", queries.union_all(texts))
+    enough = max(_FEWEST, _LEAST_SHARE * min(rows, _PAIRED_ROWS[1]))
+    for number, column in enumerate(compared, start=len(free)):
+        for index, *figures in tables.rows("kept_columns/kept_pairs", cells=cells, kept=len(free), quasi=number):
+            paired, right, most = map(int, figures)
+            wrong = paired - most
+            if paired >= enough and wrong >= _LEAST_WRONG and paired - right <= (1 - _LAMBDA) * wrong:
+                yield free[index], column
+    # Numbers, dates or times that rise or fall together:
+    for index, number, paired, correlation in tables.rows("kept_columns/kept_ranks", cells=cells, kept=len(free)):
+        pair = free[index], compared[number - len(free)]
+        ordered = all(column.ordered for column in pair)
+        if ordered and int(paired) >= enough and abs(correlation or 0) >= _CORRELATION:
+            yield pair
 
-    def _ranked(self, kept: Sequence[Column], quasi: Sequence[Column]) -> Iterator[tuple[Column, Column]]:
-        """The pairs of numbers, dates or times that rise or fall together."""
-        for index, number, rows, correlation in self._tables.rows(
-            "kept_columns/kept_ranks", cells=self._tables["cells"], kept=len(kept)
-        ):
-            pair = kept[index], quasi[number - len(kept)]
-            ordered = all(column.ordered for column in pair)
-            if ordered and self._enough_pairs(int(rows)) and abs(correlation or 0) >= _CORRELATION:
-                yield pair
 
-    def _enough_pairs(self, rows: int) -> bool:
-        return rows >= max(_FEWEST, _LEAST_SHARE * min(self.rows, _PAIRED_ROWS[1]))
+def _sample(tables: Scratch, table: Table, rows: int, plain: Mapping[str, str], of_quasi: int) -> Relation:
+    """The sample of rows on which pairs are counted, with plain names; more pairs of columns mean fewer rows."""
+    columns = [column for column in table.columns if column.name in plain]
+    natives = {plain[column.name]: column.name for column in columns if _sorted_by_value(column)}
+    texts = {plain[column.name]: column.name for column in columns if not _sorted_by_value(column)}
+    pairs = max(1, (len(columns) - of_quasi) * of_quasi)
+    fewest, most = _PAIRED_ROWS
+    wanted = max(fewest, min(most, _PAIRED_CELLS // pairs))
+    return tables.create(
+        "sample",
+        "kept_columns/kept_sample",
+        source=table.relation,
+        columns={**natives, **texts},
+        natives=list(natives),
+        texts=list(texts),
+        most=_SAMPLE,
+        stride=max(1, ceil(min(rows, _SAMPLE) / wanted)),
+    )
 
 
 def named_identifier(column: Column, different: int, rows: int, fractions: bool = False) -> bool:
