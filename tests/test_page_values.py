@@ -99,7 +99,7 @@ def test_intervals_contain_all_rows_and_at_least_k_people(stays, unit):
                 assert sum(bar.count for bar in bars) == len(rows), (name, k)
                 members: dict[str, set[Any]] = {}
                 for number, row in enumerate(rows):
-                    members.setdefault(column.interval_of(row[place], k), set()).add(row[3] if unit else number)
+                    members.setdefault(column.intervals_of(k)(row[place]), set()).add(row[3] if unit else number)
                 assert min(map(len, members.values())) >= k
                 assert set(members) <= {bar.text for bar in bars}
             assert column.bars(10_000) == []

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Column
+from kanon_sql.engine import Column, Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.fitting import hierarchy_source
@@ -17,6 +17,7 @@ from kanon_sql.generalization.values import added_by_key, as_text, key
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.groups import ByHand
 from kanon_sql.plan.source import opened
+from kanon_sql.relation import Relation
 from kanon_sql.spec import READING, parse
 
 MOST_VALUES = 20_000  # the most frequent values, on which previews are computed
@@ -126,6 +127,20 @@ def _read(draft: Draft, name: str) -> ColumnValues:
     counts = added_by_key(rows)
     frequent = sorted(counts, key=lambda value: (-counts[value], shown(value)))
     return ColumnValues(column, {value: counts[value] for value in frequent[:MOST_VALUES]}, len(counts))
+
+
+def some_rows(engine: Engine, table: Relation, names: Sequence[str], rows: int, most: int) -> list[tuple[Any, ...]]:
+    """The columns of at most so many rows from different parts of a table, which has `rows`."""
+    stems = queries.plain_names(names)
+    with Scratch(engine, "page") as tables:
+        return tables.rows(
+            "page/some_rows",
+            columns=list(stems.values()),
+            named={stem: name for name, stem in stems.items()},
+            release=table,
+            rows=most,
+            stride=max(1, rows // most),
+        )
 
 
 def places(draft: Draft) -> dict[str, Any]:

@@ -85,7 +85,9 @@ def figures_of(result: PageResult) -> Iterator[DecisionFigure]:
     for finding in manifest["privacy"]:
         note = f"required: {parameters(finding['required'])}"
         achieved = finding["achieved"]
-        value = "nothing was released" if achieved is None else _value(achieved)
+        value = "nothing was released" if achieved is None else str(achieved)
+        if isinstance(achieved, int | float):
+            value = figure(achieved)
         yield DecisionFigure(finding["model"], value, note)
     risk = words.risk(manifest)
     smallest = words.smallest_group(manifest)
@@ -141,7 +143,3 @@ def _attack(attacks: Sequence[Mapping[str, Any]] | None) -> DecisionFigure:
     return DecisionFigure(
         f"Most successful attack: {words.named(worst['attack'])}{of}", value, f"by chance {words.percent(chance)}"
     )
-
-
-def _value(achieved: Any) -> str:
-    return figure(achieved) if isinstance(achieved, int | float) else str(achieved)

@@ -32,6 +32,7 @@ _FIRST = (
     "database",
     "hierarchies",
 )
+CONNECTION = ("database", "attach")  # the keys of a spec for tables
 REASONS = "reasons"  # the key of a spec for the reasons of the roles, by column
 _ALWAYS = ("quasi_identifiers", "keep")  # an empty `keep` drops every column that is not named
 
@@ -94,6 +95,11 @@ class Draft:
     def quasi_identifiers(self) -> list[DraftColumn]:
         """The columns that are generalized, in the table's order."""
         return [column for column in self.columns if column.generalized]
+
+    @property
+    def of_table(self) -> bool:
+        """Whether the source is a table of the page's database, and not a file."""
+        return any(key in self.keys for key in CONNECTION)
 
     @property
     def k(self) -> int:

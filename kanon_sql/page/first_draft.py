@@ -13,7 +13,7 @@ from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.frequency.fitting import file_in_folder
 from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.page import web
-from kanon_sql.page.draft import REASONS, Draft, DraftColumn, as_suggested, without_code
+from kanon_sql.page.draft import CONNECTION, REASONS, Draft, DraftColumn, as_suggested, without_code
 from kanon_sql.page.explore import checked
 from kanon_sql.page.names import first_target
 from kanon_sql.page.saved_work import SavedDraft, SavedWork
@@ -23,7 +23,6 @@ from kanon_sql.spec import Spec
 from kanon_sql.verbs.suggest import Suggestions, looked_at, places_of
 
 _ROLES = ("quasi_identifiers", "identifiers", "sensitive", "keep", "unit", REASONS)
-CONNECTION = ("database", "attach")  # the keys of a spec for tables
 SECONDS = 10.0  # for sets of columns, while the user waits
 
 
@@ -67,7 +66,7 @@ def open_again(page: Page, source: str, reading: Mapping[str, Any], *, table: bo
 
     `reading`: the options for reading a file.
     """
-    options = {**(page.connection if table or (keep and _is_table(page.draft)) else {}), **reading}
+    options = {**(page.connection if table or (keep and page.draft.of_table) else {}), **reading}
     with page.opening():
         seen = looked_at(source, options, time_limit=page.time_limit, observer=_showing(page))
         draft = as_suggested(seen.columns, _keys(seen, options))
@@ -137,10 +136,6 @@ def _showing(page: Page) -> Observer:
     return Observer(lambda stage: page.windows.tell("live", web.fragment("opening", stage=stage)))
 
 
-def _is_table(draft: Draft) -> bool:
-    return any(key in draft.keys for key in CONNECTION)
-
-
 def _folder(output: Path) -> Path:
     if not output.is_dir():
         raise TargetError(f"the output folder {output} does not exist; create it first")
@@ -166,8 +161,9 @@ def _with_files(draft: Draft, folder: Path) -> Draft:
 
 def _places(loaded: Spec | None) -> dict[str, Any]:
     """A spec's options on where its source is and how it is read."""
-    keys = ("database", "attach", *specs.READING)
-    return {key: getattr(loaded, key) for key in keys if loaded and key in loaded.model_fields_set}
+    return {
+        key: getattr(loaded, key) for key in (*CONNECTION, *specs.READING) if loaded and key in loaded.model_fields_set
+    }
 
 
 def _keys(seen: Suggestions, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from kanon_sql.page import groups
 from kanon_sql.page.column_values import ColumnValues, HierarchyPreview, LevelPreview, Rejected, preview
 from kanon_sql.page.column_values import shown as shown_value
 from kanon_sql.page.draft import DraftColumn, suggested_recipe
-from kanon_sql.page.first_draft import CONNECTION, open_again
+from kanon_sql.page.first_draft import open_again
 from kanon_sql.page.groups import ByHand, Chip, by_hand
 from kanon_sql.page.histograms import by_number
 from kanon_sql.page.recipes import (
@@ -56,19 +56,17 @@ AGES = {"ranges": [5, 10, 20, 40], "top": 90}
 def show(request: Request, problem: str = "") -> Response:
     """The editor of one column, by default the first."""
     page: Page = request.app.state.page
-    places = [place for place, column in enumerate(page.draft.columns) if column.generalized]
-    place = request.path_params.get("place", places[0] if places else None)
-    tabs = [(place, page.draft.columns[place].name, _kind(page.draft.columns[place])) for place in places]
-    if place not in places:
+    tabs = []
+    for number, column in enumerate(page.draft.columns):
+        if column.generalized:
+            tabs.append((number, column.name, KINDS[kind_of(column.attribute.get("hierarchy"))].title))
+    place = request.path_params.get("place", tabs[0][0] if tabs else None)
+    if place not in [number for number, _, _ in tabs]:
         problem = problem or ("" if place is None else "that column is not a quasi-identifier; choose another")
         return rendered(request, "hierarchies", problem, tabs=tabs, place=None)
     rare = shows_rare(request)
     content = _content(page, place, request.query_params.get("as", ""), rare)
     return rendered(request, "hierarchies", problem, tabs=tabs, place=place, sorts=SORTS, kinds=KINDS, **content)
-
-
-def _kind(column: DraftColumn) -> str:
-    return KINDS[kind_of(column.attribute.get("hierarchy"))].title
 
 
 def _content(page: Page, place: int, viewed: str, rare: bool) -> dict[str, Any]:
@@ -84,7 +82,7 @@ def _content(page: Page, place: int, viewed: str, rare: bool) -> dict[str, Any]:
         "kind": kind,
         "files": _files(page),
         "read_at": _read_at(page, column),
-        "of_file": not any(key in page.draft.keys for key in CONNECTION),
+        "of_file": not page.draft.of_table,
         "message": page.editor.message(column.name, kind),
         "by_suggestion": recipe == suggested_recipe(column.suggested),
     }
@@ -123,7 +121,8 @@ def _visible(page: Page, column: DraftColumn, seen: HierarchyPreview | None, rar
     if seen is None:
         return found
     k = page.draft.k
-    common = _common(page, column.name, k)
+    summary = page.counted_columns().get(column.name)
+    common = summary.common(k) if summary else None  # None while they are counted
 
     def visible(level: int, label: str, rows: int) -> bool:
         return rare or (rows >= k if level or common is None else label in common)
@@ -143,12 +142,6 @@ def _days(page: Page, name: str) -> dict[str, tuple[str, str]]:
     columns = page.counted_columns()
     found = {other: summary.days(page.draft.k) for other, summary in columns.items() if other != name}
     return {other: days for other, days in found.items() if days}
-
-
-def _common(page: Page, name: str, k: int) -> frozenset[str] | None:
-    """The values of a column that at least k people have; None if they are not counted yet."""
-    summary = page.counted_columns().get(name)
-    return summary.common(k) if summary else None
 
 
 def _preview(
@@ -337,7 +330,7 @@ def age_at(request: Request, form: FormData) -> Response:
     if at and at not in _days(page, column.name):
         raise SpecError(f"{at!r} is not a column of dates; choose one from the list")
     keys = page.draft.keys
-    if any(key in keys for key in CONNECTION):
+    if page.draft.of_table:
         raise SpecError(
             "ages at another column's date are computed while a file is read; add such a column to the table"
         )

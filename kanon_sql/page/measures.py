@@ -8,15 +8,12 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError
-from kanon_sql.frequency.judge import Judge
-from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.measure.tables import opened_for_comparison
 from kanon_sql.measure.utility import UtilityMeasurement
@@ -58,9 +55,7 @@ def explored(plan: Plan, seconds: float = SECONDS) -> dict[str, Any] | None:
     best = outcome.node
     tested = dict.fromkeys(step.node for step in outcome.trace)
     nodes = list(problem.lattice.nodes()) if small else list(tested | dict.fromkeys(_around(problem.lattice, best)))
-    nodes.sort(key=lambda node: (node != best, _steps(node, best)))
-    exploration = _Exploration(plan, time.monotonic() + seconds)
-    found = exploration.nodes(nodes[:MOST_NODES])
+    nodes.sort(key=lambda node: (node != best, sum(abs(a - b) for a, b in zip(node, best, strict=True))))
     return {
         "columns": problem.columns,
         "bottom": problem.lattice.bottom,
@@ -70,18 +65,13 @@ def explored(plan: Plan, seconds: float = SECONDS) -> dict[str, Any] | None:
         "best": best,
         "rows": problem.costs.rows,
         "may_suppress": problem.may_suppress,
-        "nodes": found,
+        "nodes": _figures(plan, nodes[:MOST_NODES], time.monotonic() + seconds),
         "samples": {
-            attribute.column.name: sample(attribute.hierarchy, _from_the_middle(attribute.hierarchy))
+            attribute.column.name: sample(attribute.hierarchy, range(len(values) // 2, len(values)))
             for attribute in problem.frequency_set.attributes
-            if attribute.hierarchy.values
+            if (values := attribute.hierarchy.values)
         },
     }
-
-
-def _from_the_middle(hierarchy: Hierarchy) -> range:
-    """The second half of a hierarchy's values."""
-    return range(len(hierarchy.values) // 2, len(hierarchy.values))
 
 
 def _around(lattice: Lattice, best: Node) -> Sequence[Node]:
@@ -97,69 +87,45 @@ def _around(lattice: Lattice, best: Node) -> Sequence[Node]:
     return list(found)[:MOST_NODES]
 
 
-def _steps(node: Node, other: Node) -> int:
-    return sum(abs(level - of_other) for level, of_other in zip(node, other, strict=True))
+def _batches(nodes: Sequence[Node], end: float) -> Iterator[Sequence[Node]]:
+    """Some nodes at a time, until the time is up."""
+    for first in range(0, len(nodes), _BATCH):
+        if time.monotonic() > end:
+            return
+        yield nodes[first : first + _BATCH]
 
 
-def _batches(nodes: Sequence[Node]) -> Iterator[Sequence[Node]]:
-    return (nodes[first : first + _BATCH] for first in range(0, len(nodes), _BATCH))
-
-
-@dataclass
-class _Exploration:
-    """Asks the judge about nodes until the time is up."""
-
-    plan: Plan
-    end: float
-
-    @property
-    def _judge(self) -> Judge:
-        return self.plan.problem.judge
-
-    def _ended(self) -> bool:
-        return time.monotonic() > self.end
-
-    def nodes(self, nodes: Sequence[Node]) -> list[dict[str, Any]]:
-        """The figures of nodes, those of later ones perhaps without `suppressed`, `detail` and group sizes."""
-        outcome = self.plan.outcome
-        assert outcome is not None
-        assert outcome.tags is not None
-        at_risk = {step.node: step.rows_at_risk for step in outcome.trace if step.rows_at_risk is not None}
-        for some in _batches([node for node in nodes if node not in at_risk]):
-            if self._ended():
-                break
-            at_risk |= dict(zip(some, self._judge.rows_at_risk(some), strict=True))
-        safe = {node: self._is_safe(node, at_risk.get(node)) for node in nodes}
-        detail: dict[Node, float] = {}
-        for some in _batches([node for node in nodes if safe[node]]):
-            if self._ended():
-                break
-            for node, figures in zip(some, self._judge.several_losses(some, self.plan.problem.costs), strict=True):
-                losses = figures.losses or ()
-                detail[node] = 1 - sum(losses) / max(1, len(losses))
-        return [
+def _figures(plan: Plan, nodes: Sequence[Node], end: float) -> list[dict[str, Any]]:
+    """The figures of nodes; later ones lack `suppressed`, `detail` or group sizes if the time is up."""
+    outcome, problem = plan.outcome, plan.problem
+    judge = problem.judge
+    assert outcome is not None
+    assert outcome.tags is not None
+    at_risk = {step.node: step.rows_at_risk for step in outcome.trace if step.rows_at_risk is not None}
+    for some in _batches([node for node in nodes if node not in at_risk], end):
+        at_risk |= dict(zip(some, judge.rows_at_risk(some), strict=True))
+    safe: dict[Node, bool | None] = {}
+    for node in nodes:
+        safe[node] = at_risk[node] <= problem.may_suppress if node in at_risk else outcome.tags.status(node)
+    detail: dict[Node, float] = {}
+    for some in _batches([node for node in nodes if safe[node]], end):
+        for node, figures in zip(some, judge.several_losses(some, problem.costs), strict=True):
+            losses = figures.losses or ()
+            detail[node] = 1 - sum(losses) / max(1, len(losses))
+    found = []
+    for node in nodes:
+        classes = judge.classes(node) if node in detail and time.monotonic() <= end else None
+        found.append(
             {
                 "node": node,
                 "safe": safe[node],
                 "suppressed": at_risk.get(node),
                 "detail": detail.get(node),
-                **self._classes(node, node in detail),
+                "groups": classes and classes.classes,
+                "smallest": classes and classes.smallest_class,
             }
-            for node in nodes
-        ]
-
-    def _is_safe(self, node: Node, at_risk: int | None) -> bool | None:
-        if at_risk is not None:
-            return at_risk <= self.plan.problem.may_suppress
-        assert self.plan.outcome is not None
-        assert self.plan.outcome.tags is not None
-        return self.plan.outcome.tags.status(node)
-
-    def _classes(self, node: Node, is_scored: bool) -> dict[str, int | None]:
-        if not is_scored or self._ended():
-            return {"groups": None, "smallest": None}
-        classes = self._judge.classes(node)
-        return {"groups": classes.classes, "smallest": classes.smallest_class}
+        )
+    return found
 
 
 # Risk and utility

@@ -74,7 +74,7 @@ def paths_read(value: Any, base: Path) -> Iterator[Path]:
 def first_target(draft: Draft, suggested: Mapping[str, Any]) -> dict[str, Any]:
     """The first target: that of the spec, but in the output folder; otherwise the suggested one."""
     target = draft.keys.get("target") or suggested
-    if "database" in draft.keys or "attach" in draft.keys:
+    if draft.of_table:
         return {"table": str(target.get("table") or suggested.get("table")), "as": target.get("as", "table")}
     name = Path(str(target.get("file") or suggested.get("file"))).name
     return {"file": name if name.lower().endswith(RELEASES) else f"{Path(name).stem}.parquet"}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql.errors import SpecError, TargetError
-from kanon_sql.page.draft import REASONS, Draft
+from kanon_sql.page.draft import CONNECTION, REASONS, Draft
 from kanon_sql.page.explore import checked, without_values
 from kanon_sql.page.folder import DATA, listed_file
 from kanon_sql.page.names import paths_read, plain
@@ -22,8 +22,7 @@ from kanon_sql.staging import write_file
 
 ENDING = ".kanon.json"
 _MARK, _VERSION = "kanon_page", 1
-_CONNECTION = ("database", "attach")
-_LEFT_OUT = (*_CONNECTION, "temp_directory", "memory_limit", "threads", "write_regions")  # what a file must not choose
+_LEFT_OUT = (*CONNECTION, "temp_directory", "memory_limit", "threads", "write_regions")  # what a file must not choose
 _MOST_BYTES = 256 * 2**20
 
 
@@ -50,10 +49,9 @@ def save(page: Page, name: str, overwrite: bool) -> str:
 
 
 def _saved(draft: Draft) -> dict[str, Any]:
-    spec = {key: value for key, value in draft.mapping().items() if key not in (*_CONNECTION, REASONS)}
+    spec = {key: value for key, value in draft.mapping().items() if key not in (*CONNECTION, REASONS)}
     reasons = {column.name: column.reason for column in draft.columns if column.reason}
-    of_table = any(key in draft.keys for key in _CONNECTION)
-    return {"spec": spec, "reasons": reasons, "levels": dict(draft.levels), "of_table": of_table}
+    return {"spec": spec, "reasons": reasons, "levels": dict(draft.levels), "of_table": draft.of_table}
 
 
 def _result(result: PageResult) -> dict[str, Any]:

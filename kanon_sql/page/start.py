@@ -64,9 +64,7 @@ def open_data(request: Request, form: FormData) -> Response:
     chosen = str(form.get("source", ""))
     texts = {name: str(form.get(name, "")) for name in texts_of({})}
     if chosen == CURRENT and page.draft.columns:
-        reading = (
-            {} if "database" in page.draft.keys or "attach" in page.draft.keys else keys_of(texts, page.draft.keys)
-        )
+        reading = {} if page.draft.of_table else keys_of(texts, page.draft.keys)
         open_again(page, str(page.draft.keys["source"]), reading, keep=True)
     elif chosen.startswith("table:"):
         name = chosen.removeprefix("table:")

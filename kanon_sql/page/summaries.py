@@ -12,11 +12,10 @@ from datetime import date, datetime, timedelta
 from math import floor, isfinite, log10, sqrt
 from typing import Any
 
-from kanon_sql import queries
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import KanonError
-from kanon_sql.page.column_values import cut, places, shown
+from kanon_sql.page.column_values import cut, places, shown, some_rows
 from kanon_sql.page.draft import Draft
 from kanon_sql.plan.source import Source, opened
 from kanon_sql.relation import Relation
@@ -119,10 +118,6 @@ class ColumnSummary:
         """The texts of the values that at least k people have, as far as they are kept."""
         return frozenset(text for text, _, size in self.frequent if size >= k)
 
-    def interval_of(self, value: Any, k: int) -> str:
-        """The interval with at least k people that contains a value; empty without one."""
-        return self.intervals_of(k)(value)
-
     def intervals_of(self, k: int) -> Callable[[Any], str]:
         """Find the interval with at least k people that contains a value, or the text of one; empty without one."""
         named = [(part, self._interval(part)) for part in merged(self.intervals, k, self.people)]
@@ -181,7 +176,7 @@ class SourceSummary:
         text = shown(value)
         if k <= 1 or value is None or text in summary.common(k):
             return _cut(text), True
-        return summary.interval_of(value, k), False
+        return summary.intervals_of(k)(value), False
 
 
 def summarized(draft: Draft) -> SourceSummary:
@@ -193,22 +188,9 @@ def summarized(draft: Draft) -> SourceSummary:
         unit = unit if data.table.column(unit) else ""
         columns = {column.name: _summary(data, column, unit) for column in data.table.columns}
         rows = max((summary.rows for summary in columns.values()), default=0)
-        return SourceSummary(columns, _some_rows(data, rows))
-
-
-def _some_rows(data: Source, rows: int) -> tuple[Mapping[str, Any], ...]:
-    names = [column.name for column in data.table.columns if column.kind != "other"]
-    stems = queries.plain_names(names)
-    with Scratch(data.engine, "page") as tables:
-        found = tables.rows(
-            "page/some_rows",
-            columns=list(stems.values()),
-            named={stem: name for name, stem in stems.items()},
-            release=data.table.relation,
-            rows=MOST_ROWS,
-            stride=max(1, rows // MOST_ROWS),
-        )
-    return tuple(dict(zip(names, row, strict=True)) for row in found)
+        names = [column.name for column in data.table.columns if column.kind != "other"]
+        some = some_rows(data.engine, data.table.relation, names, rows, MOST_ROWS)
+        return SourceSummary(columns, tuple(dict(zip(names, row, strict=True)) for row in some))
 
 
 def _summary(data: Source, column: Column, unit: str) -> ColumnSummary:

@@ -20,11 +20,11 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from kanon_sql import interrupts, queries
-from kanon_sql.engines.scratch import Scratch
+from kanon_sql import interrupts
 from kanon_sql.errors import InfeasibleError, KanonError
 from kanon_sql.generalization.values import as_text
 from kanon_sql.page import database_state, measures
+from kanon_sql.page.column_values import some_rows
 from kanon_sql.page.draft import without_code
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan
@@ -99,7 +99,7 @@ def run(request: Mapping[str, Any]) -> None:
     lattices: list[Mapping[str, Any]] = []
     release = anonymize(None, spec, observer=replace(observer(), planned=lambda plan: _explore(plan, lattices)))
     send("release", {"manifest": release.manifest, "sql": release.sql})
-    send("some", some_rows(release))
+    send("some", shown_rows(release))
     for lattice in lattices:
         send("explored", lattice)
     if spec.target is None:
@@ -155,19 +155,11 @@ def _create_report(release: Release, options: Mapping[str, Any]) -> Report:
         raise KanonError(f"the release was written, but its report was not: {error}") from error
 
 
-def some_rows(release: Release) -> dict[str, Any]:
+def shown_rows(release: Release) -> dict[str, Any]:
     """A few released rows as text, with the names of their columns."""
     with release.place.opened() as source:
         names = [column.name for column in source.table.columns]
-        tables = Scratch(source.engine, "page")
-        rows = tables.rows(
-            "page/some_rows",
-            columns=list(queries.plain_names(names).values()),
-            named={stem: name for name, stem in queries.plain_names(names).items()},
-            release=source.table.relation,
-            rows=SOME,
-            stride=max(1, release.manifest["released_rows"] // SOME),
-        )
+        rows = some_rows(source.engine, source.table.relation, names, release.manifest["released_rows"], SOME)
     return {"columns": names, "rows": [[None if cell is None else as_text(cell) for cell in row] for row in rows]}
 
 
