@@ -14,10 +14,9 @@ from markupsafe import Markup, escape
 
 from kanon_sql.report import charts, words
 from kanon_sql.report.evidence import reason_of, sections
-from kanon_sql.report.forms import as_html, questions
+from kanon_sql.report.forms import as_html, questions, title_of
 from kanon_sql.report.numbers import count, figure, level_text, parameters
 from kanon_sql.report.verdict import verdict as decided
-from kanon_sql.report.word import word
 from kanon_sql.spec import RECIPIENTS
 
 MOST_BYTES = 150_000
@@ -27,7 +26,6 @@ _IN_A_PICTURE = 12  # columns, so that it fits on a printed page
 _OPINION = {"singling_out": "singling out", "linkability": "linkability", "inference": "inference"}
 
 
-_DATABASE_TITLE = "Release of several tables"
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+\n")
 
 
@@ -78,36 +76,17 @@ def form(name: str, figures: Mapping[str, Any], made_on: str) -> str:
     return _BLANK_LINES.sub("\n\n", text).strip() + "\n"
 
 
-def form_page(name: str, figures: Mapping[str, Any], made_on: str) -> str:
-    """The same form as an HTML page."""
-    markdown = form(name, figures, made_on)
-    title = markdown.partition("\n")[0].removeprefix("# ")
-    return _template("form.html.j2").render(
-        body=as_html(markdown), page_title=title.replace("\\", ""), manifest=figures["manifest"]
-    )
-
-
-def form_document(name: str, figures: Mapping[str, Any], made_on: str) -> bytes:
-    """The same form as a Word document; TargetError if the library for it is not installed."""
-    markdown = form(name, figures, made_on)
-    return word(markdown, markdown.partition("\n")[0].removeprefix("# ").replace("\\", ""))
-
-
 def of_database(content: Mapping[str, Any], made_on: str) -> str:
     """The report of several released tables, as Markdown."""
     text = _template("database.md.j2").render(**content, made_on=made_on)
     return _BLANK_LINES.sub("\n\n", text).strip() + "\n"
 
 
-def database_page(content: Mapping[str, Any], made_on: str) -> str:
-    """The same as an HTML page."""
-    body = as_html(of_database(content, made_on))
-    return _template("form.html.j2").render(body=body, page_title=_DATABASE_TITLE, manifest=content)
-
-
-def database_document(content: Mapping[str, Any], made_on: str) -> bytes:
-    """The same as a Word document; TargetError if the library for it is not installed."""
-    return word(of_database(content, made_on), _DATABASE_TITLE)
+def as_page(markdown: str, version: str, title: str = "") -> str:
+    """A form or a report in Markdown as an HTML page; its title is the first line by default."""
+    return _template("form.html.j2").render(
+        body=as_html(markdown), page_title=title or title_of(markdown), manifest={"version": version}
+    )
 
 
 @cache

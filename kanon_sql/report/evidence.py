@@ -29,8 +29,19 @@ def sections(manifest: Manifest, figures: Figures) -> list[Section]:
         _why_k(manifest),
         _exact(manifest, figures),
         _several_rows(manifest, figures),
-        _membership(manifest),
-        _population(manifest),
+        _model(
+            manifest,
+            "Membership: whether a person is in the data at all",
+            ("presence",),
+            "Name the population with the privacy model `delta_presence`.",
+        ),
+        _model(
+            manifest,
+            "Risk in the population (journalist)",
+            ("k-map", "journalist", "population"),
+            "The figures assume that the attacker knows who is in the data. `kanon risk --population FILE` measures "
+            "the risk of an attacker who does not.",
+        ),
         _attacks(figures),
     ]
 
@@ -143,26 +154,13 @@ def _linked(columns: Sequence[str]) -> str:
     )
 
 
-def _membership(manifest: Manifest) -> Section:
-    title = "Membership: whether a person is in the data at all"
-    found = _finding(manifest, "presence")
-    if found is None:
-        return _not_measured(title, "Name the population with the privacy model `delta_presence`.")
-    required, achieved = words.parameters_of(found)
-    return Section(title, (f"{_capital(found['model'])}: {required} required, {achieved} found.",))
-
-
-def _population(manifest: Manifest) -> Section:
-    title = "Risk in the population (journalist)"
-    found = _finding(manifest, "k-map", "journalist", "population")
-    if found is None:
-        return _not_measured(
-            title,
-            "The figures assume that the attacker knows who is in the data. `kanon risk --population FILE` measures "
-            "the risk of an attacker who does not.",
-        )
-    required, achieved = words.parameters_of(found)
-    return Section(title, (f"{_capital(found['model'])}: {required} required, {achieved} found.",))
+def _model(manifest: Manifest, title: str, names: Sequence[str], how: str) -> Section:
+    """The finding of a privacy model of one of these names; `how` to measure it if it was not required."""
+    for finding in manifest["privacy"]:
+        if any(name in finding["model"] for name in names):
+            required, achieved = words.parameters_of(finding)
+            return Section(title, (f"{_capital(finding['model'])}: {required} required, {achieved} found.",))
+    return _not_measured(title, how)
 
 
 def _attacks(figures: Figures) -> Section:
@@ -184,11 +182,6 @@ def _interval(attack: Mapping[str, Any]) -> str:
     if not ends or ends[0] == ends[1]:
         return ""
     return f" (95% interval of the success: {words.percent(ends[0])} to {words.percent(ends[1])})"
-
-
-def _finding(manifest: Manifest, *names: str) -> Mapping[str, Any] | None:
-    found = (finding for finding in manifest["privacy"] if any(name in finding["model"] for name in names))
-    return next(found, None)
 
 
 def _capital(text: str) -> str:

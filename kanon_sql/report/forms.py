@@ -42,6 +42,11 @@ def as_html(markdown: str) -> Markup:
     return Markup(TO_FILL.sub(lambda found: f"<mark>{found[0]}</mark>", html))
 
 
+def title_of(markdown: str) -> str:
+    """The first line of a text in Markdown, a heading, as plain text."""
+    return markdown.partition("\n")[0].removeprefix("# ").replace("\\", "")
+
+
 def questions(manifest: Mapping[str, Any], figures: Mapping[str, Any]) -> tuple[Question, ...]:
     """The three questions of WP216. What was not measured is never answered with no."""
     return (

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from io import BytesIO
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, Any
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from kanon_sql.errors import TargetError
-from kanon_sql.report.forms import TO_FILL
+from kanon_sql.report.forms import TO_FILL, title_of
 from kanon_sql.resources import install_command
 
 if TYPE_CHECKING:
     from docx.document import Document
-    from docx.section import Section
     from docx.text.paragraph import Paragraph
     from docx.text.run import Run
 
@@ -40,12 +38,28 @@ def check_word() -> None:
     _library()
 
 
-def word(markdown: str, title: str) -> bytes:
-    """A text in Markdown as a .docx file."""
+def word(markdown: str, title: str = "") -> bytes:
+    """A text in Markdown as a .docx file; its title is the first line by default. TargetError without the library."""
     document = _library().Document()
-    _set_page(document, title)
-    tokens = MarkdownIt("commonmark", {"html": False}).enable("table").parse(markdown)
-    _Writer(document).write(tokens)
+    _set_page(document, title or title_of(markdown))
+    lists: list[str] = []
+    style: str | None = None
+    remaining = iter(MarkdownIt("commonmark", {"html": False}).enable("table").parse(markdown))
+    for token in remaining:
+        if token.type in _LISTS:
+            lists.append(_LISTS[token.type])
+        elif token.type in ("bullet_list_close", "ordered_list_close"):
+            lists.pop()
+        elif token.type == "heading_open":
+            style = f"Heading {token.tag[1:]}"
+        elif token.type == "paragraph_open":
+            style = _list_style(lists)
+        elif token.type == "inline":
+            _write_inline(document.add_paragraph(style=style), token)
+        elif token.type == "table_open":
+            _add_table(document, list(takewhile(lambda token: token.type != "table_close", remaining)))
+        elif token.type in ("fence", "code_block"):
+            document.add_paragraph(_plain(token.content))
     written = BytesIO()
     document.save(written)
     return written.getvalue()
@@ -63,6 +77,7 @@ def _library() -> Any:
 
 def _set_page(document: Document, title: str) -> None:
     """A4 with the title in the properties, and page numbers in the footer."""
+    from docx.enum.text import WD_ALIGN_PARAGRAPH
     from docx.shared import Cm, Pt
 
     document.core_properties.title = _plain(title)
@@ -75,12 +90,6 @@ def _set_page(document: Document, title: str) -> None:
     section.left_margin = section.right_margin = Cm(_MARGIN)
     section.top_margin = section.bottom_margin = Cm(_MARGIN)
     document.styles["Footer"].font.size = Pt(_SIZES["footer"])
-    _number_pages(section, title)
-
-
-def _number_pages(section: Section, title: str) -> None:
-    from docx.enum.text import WD_ALIGN_PARAGRAPH
-
     paragraph = section.footer.paragraphs[0]
     paragraph.alignment = WD_ALIGN_PARAGRAPH.CENTER
     runs = [paragraph.add_run(f"{_plain(title)} · page "), paragraph.add_run(), paragraph.add_run(" of ")]
@@ -107,59 +116,33 @@ def _add_field(run: Run, name: str) -> None:
             run.add_text("1")
 
 
-@dataclass
-class _Writer:
-    """Writes the tokens of a Markdown text into a document."""
+def _add_table(document: Document, tokens: Sequence[Token]) -> None:
+    """A table, whose first row names the columns, or is empty if the rows are labelled."""
+    from docx.shared import Cm
 
-    document: Document
-
-    def write(self, tokens: Sequence[Token]) -> None:
-        """Write all blocks, in their order."""
-        lists: list[str] = []
-        style: str | None = None
-        remaining = iter(tokens)
-        for token in remaining:
-            if token.type in _LISTS:
-                lists.append(_LISTS[token.type])
-            elif token.type in ("bullet_list_close", "ordered_list_close"):
-                lists.pop()
-            elif token.type == "heading_open":
-                style = f"Heading {token.tag[1:]}"
-            elif token.type == "paragraph_open":
-                style = _list_style(lists)
-            elif token.type == "inline":
-                _write_inline(self.document.add_paragraph(style=style), token)
-            elif token.type == "table_open":
-                self._table(list(_until(remaining, "table_close")))
-            elif token.type in ("fence", "code_block"):
-                self.document.add_paragraph(_plain(token.content))
-
-    def _table(self, tokens: Sequence[Token]) -> None:
-        from docx.shared import Cm
-
-        rows: list[list[tuple[Token, str]]] = []
-        alignment = ""
-        for token in tokens:
-            if token.type == "tr_open":
-                rows.append([])
-            elif token.type in ("th_open", "td_open"):
-                alignment = str(token.attrGet("style") or "")
-            elif token.type == "inline":
-                rows[-1].append((token, alignment))
-        has_names = any(cell.content for cell, _ in rows[0])
-        shown = rows if has_names else rows[1:]
-        if not shown:
-            return
-        table = self.document.add_table(rows=0, cols=len(rows[0]), style="Table Grid")
-        table.autofit = False
-        _set_cell_margins(table)
-        widths = _widths([[token.content for token, _ in cells] for cells in shown])
-        for column, width in zip(table.columns, widths, strict=True):
-            column.width = Cm(width)
-        for place, cells in enumerate(shown):
-            stays = place < len(shown) - 1 and len(shown) <= _MOST_TOGETHER
-            _add_row(table, cells, widths, has_names and cells is rows[0], not has_names, stays)
-        _add_gap(self.document)
+    rows: list[list[tuple[Token, str]]] = []
+    alignment = ""
+    for token in tokens:
+        if token.type == "tr_open":
+            rows.append([])
+        elif token.type in ("th_open", "td_open"):
+            alignment = str(token.attrGet("style") or "")
+        elif token.type == "inline":
+            rows[-1].append((token, alignment))
+    has_names = any(cell.content for cell, _ in rows[0])
+    shown = rows if has_names else rows[1:]
+    if not shown:
+        return
+    table = document.add_table(rows=0, cols=len(rows[0]), style="Table Grid")
+    table.autofit = False
+    _set_cell_margins(table)
+    widths = _widths([[token.content for token, _ in cells] for cells in shown])
+    for column, width in zip(table.columns, widths, strict=True):
+        column.width = Cm(width)
+    for place, cells in enumerate(shown):
+        stays = place < len(shown) - 1 and len(shown) <= _MOST_TOGETHER
+        _add_row(table, cells, widths, has_names and cells is rows[0], not has_names, stays)
+    _add_gap(document)
 
 
 def _list_style(lists: Sequence[str]) -> str | None:
@@ -168,13 +151,6 @@ def _list_style(lists: Sequence[str]) -> str | None:
         return None
     depth = min(len(lists), _MOST_LEVELS)
     return lists[-1] if depth == 1 else f"{lists[-1]} {depth}"
-
-
-def _until(tokens: Iterator[Token], kind: str) -> Iterator[Token]:
-    for token in tokens:
-        if token.type == kind:
-            return
-        yield token
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[float]:

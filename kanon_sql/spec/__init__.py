@@ -4,13 +4,11 @@
 """
 
 from kanon_sql.spec import keys
-from kanon_sql.spec.algorithms import Budget, PrioPrivacy
 from kanon_sql.spec.checks import CONFLICTS, Conflict, Verb, check
 from kanon_sql.spec.choices import (
     ChangedHierarchies,
     ChangedTypes,
     CloakMethod,
-    Distribution,
     Form,
     Formulas,
     LocalStrategy,
@@ -27,7 +25,7 @@ from kanon_sql.spec.choices import (
     SuppressionOrder,
     Unmapped,
 )
-from kanon_sql.spec.cloaking import Cloak, CloakSpec
+from kanon_sql.spec.cloaking import CloakSpec
 from kanon_sql.spec.fields import (
     DECLARED,
     EVERY,
@@ -47,7 +45,7 @@ from kanon_sql.spec.fields import (
 from kanon_sql.spec.file_options import TYPES as SOURCE_TYPES
 from kanon_sql.spec.file_options import ColumnReading, Reading, age_at, kind_of_file
 from kanon_sql.spec.keywords import KEYWORDS, Keyword
-from kanon_sql.spec.linked import Into, LinkedPrivacy, LinkedSpec, LinkedTable
+from kanon_sql.spec.linked import LinkedSpec
 from kanon_sql.spec.load import (
     CLOAKING,
     CLOAKS,
@@ -65,8 +63,6 @@ from kanon_sql.spec.load import (
     with_needed,
 )
 from kanon_sql.spec.pipeline import (
-    AUDIT,
-    NodeReuse,
     Scheduled,
     load_runs,
     load_to_check,
@@ -76,8 +72,6 @@ from kanon_sql.spec.pipeline import (
     mappings_in,
 )
 from kanon_sql.spec.privacy import (
-    POPULATION_MODELS,
-    RELEASE_MODELS,
     SENSITIVE_MODELS,
     LDiversity,
     Privacy,
@@ -98,7 +92,6 @@ from kanon_sql.spec.recipes import (
     NetworksRecipe,
     PrefixRecipe,
     RangesRecipe,
-    Recipe,
     RedactRecipe,
     SuppressRecipe,
     TableRecipe,
@@ -110,65 +103,53 @@ from kanon_sql.spec.suppression_limit import limit_text, may_suppress, suppresse
 from kanon_sql.spec.yaml_writer import as_yaml, in_flow, read_mapping, read_value
 
 __all__ = [
-    "AUDIT",
     "CLOAKING",
     "CLOAKS",
     "CONFLICTS",
     "DECLARED",
     "EVERY",
     "KEYWORDS",
-    "POPULATION_MODELS",
     "READING",
     "RECIPES",
     "RECIPIENTS",
-    "RELEASE_MODELS",
     "SENSITIVE_MODELS",
     "SOURCE_TYPES",
     "AgeRecipe",
     "AttributeSpec",
-    "Budget",
     "ChangedHierarchies",
     "ChangedTypes",
-    "Cloak",
     "CloakMethod",
     "CloakSpec",
     "ColumnReading",
     "Conflict",
     "DatesRecipe",
-    "Distribution",
     "EdgesRecipe",
     "FileRecipe",
     "Form",
     "Formulas",
     "FunctionRecipe",
     "GroupsRecipe",
-    "Into",
     "Keyword",
     "Known",
     "KnownRecipe",
     "LDiversity",
     "Limits",
-    "LinkedPrivacy",
     "LinkedSpec",
-    "LinkedTable",
     "LocalStrategy",
     "Metric",
     "Minimality",
     "NetworksRecipe",
     "NewColumns",
     "NodeElse",
-    "NodeReuse",
     "Noise",
     "NormName",
     "Perturbation",
     "Pram",
     "PrefixRecipe",
-    "PrioPrivacy",
     "Privacy",
     "PrivacyModelOptions",
     "RangesRecipe",
     "Reading",
-    "Recipe",
     "Recipient",
     "RedactRecipe",
     "ReleaseSpec",

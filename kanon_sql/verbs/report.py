@@ -28,7 +28,7 @@ from kanon_sql.report import document
 from kanon_sql.report.attestation import attestation
 from kanon_sql.report.forms import FORMS
 from kanon_sql.report.pdf import pdf
-from kanon_sql.report.word import check_word
+from kanon_sql.report.word import check_word, word
 from kanon_sql.resources import package_version
 from kanon_sql.spec import ReleaseSpec, Spec
 from kanon_sql.staging import write_file
@@ -105,22 +105,14 @@ class Report(Result):
         if not is_pdf and target.suffix.lower() != ".docx":
             return super().write(target, overwrite=overwrite)
         check_file(target, overwrite, ())
-        if is_pdf:
-            content = pdf(self.html)
-        else:
-            name, made_on = self.shown_form or "record", date.today().isoformat()
-            content = document.form_document(name, self.figures.to_dict(), made_on)
+        content = pdf(self.html) if is_pdf else word(self.form(self.shown_form or "record"))
         write_file(target, content, overwrite)
         return target
 
     def _texts(self) -> dict[str, Callable[[], str]]:
-        if self.shown_form:
-            form, made_on = self.shown_form, date.today().isoformat()
-            figures = self.figures.to_dict()
-            return {
-                ".md": lambda: document.form(form, figures, made_on),
-                ".html": lambda: document.form_page(form, figures, made_on),
-            }
+        if name := self.shown_form:
+            version = self.figures.manifest["version"]
+            return {".md": lambda: self.form(name), ".html": lambda: document.as_page(self.form(name), version)}
         return {".html": lambda: self.html, ".md": lambda: self.record, **super()._texts()}
 
 

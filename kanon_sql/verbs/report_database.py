@@ -13,7 +13,7 @@ from kanon_sql.errors import SpecError
 from kanon_sql.release.publish import check_file
 from kanon_sql.report import document
 from kanon_sql.report.thresholds import thresholds_for
-from kanon_sql.report.word import check_word
+from kanon_sql.report.word import check_word, word
 from kanon_sql.resources import package_version
 from kanon_sql.spec import RECIPIENTS, LinkedSpec, load_linked
 from kanon_sql.staging import write_file
@@ -22,6 +22,7 @@ from kanon_sql.verbs.database import known_rows, verify_database
 from kanon_sql.verbs.result import DataFrame, Result, frame
 
 FORMATS = (".html", ".md", ".docx")
+_TITLE = "Release of several tables"
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,7 +39,7 @@ class DatabaseReport(Result, json_form="database-report"):
     @property
     def html(self) -> str:
         """The same as a page without scripts and external resources."""
-        return document.database_page(self._content(), date.today().isoformat())
+        return document.as_page(self.markdown, package_version(), _TITLE)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures."""
@@ -55,9 +56,8 @@ class DatabaseReport(Result, json_form="database-report"):
         """
         target = Path(path)
         check_report_file(target, overwrite)
-        made_on = date.today().isoformat()
         if target.suffix.lower() == ".docx":
-            content = document.database_document(self._content(), made_on)
+            content = word(self.markdown, _TITLE)
         else:
             content = (self.html if target.suffix.lower() == ".html" else self.markdown).encode()
         write_file(target, content, overwrite)
