@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any, Literal, TypeAlias
@@ -18,7 +18,6 @@ WITH_CONDITIONS: Outcome = "releasable under conditions"
 NOT_RELEASABLE: Outcome = "not releasable"
 NOT_DECIDED: Outcome = "not decided"
 WELL_ABOVE = 0.1  # an attack's success above chance, relative to what chance leaves, that is taken seriously
-_MEASURE = "measure it with `kanon report`"
 _STANDING: Mapping[str, tuple[str, ...]] = {
     "public": (),
     "contract": (
@@ -267,7 +266,12 @@ def threshold_checks(smallest: SmallestGroup, declared: Mapping[str, Any], recip
             if smallest.people_unknown:
                 met = None if met else False
                 found += ", people unknown"
-        condition = "" if met else _of_smaller(threshold.required, met)
+        condition = ""
+        if met is None:
+            condition = "Measure the smallest group of people, with `kanon report --manifest`; required: "
+            condition += f"{threshold.required}."
+        elif not met:
+            condition = f"Release again with a larger k: {threshold.required} is required."
         yield Check(threshold.name, threshold.required, found, met, threshold.source, condition)
 
 
@@ -301,12 +305,6 @@ def _thresholds(
             )
 
 
-def _of_smaller(required: str, met: bool | None) -> str:
-    if met is None:
-        return f"Measure the smallest group of people, with `kanon report --manifest`; required: {required}."
-    return f"Release again with a larger k: {required} is required."
-
-
 def _safe_harbor(figures: Mapping[str, Any], declared: Mapping[str, Any]) -> Iterator[Check]:
     """HIPAA's list of identifiers, if the spec names HIPAA."""
     if "hipaa" not in (declared.get("norms") or ()):
@@ -314,7 +312,8 @@ def _safe_harbor(figures: Mapping[str, Any], declared: Mapping[str, Any]) -> Ite
     found = [norm for norm in figures.get("norms") or () if norm["name"] == "HIPAA Safe Harbor"]
     source = WITHOUT_FIGURE["hipaa"]
     if not found:
-        yield Check("HIPAA Safe Harbor", "none of the identifiers", "not measured", None, source, _sentence(_MEASURE))
+        how = "Measure it with `kanon report`."
+        yield Check("HIPAA Safe Harbor", "none of the identifiers", "not measured", None, source, how)
     for norm in found:
         condition = f"Confirm by hand, for HIPAA Safe Harbor {norm['rule']}: {norm['asked']}."
         yield Check(
@@ -340,7 +339,8 @@ def _sensitive(manifest: Mapping[str, Any], figures: Mapping[str, Any], recipien
     ]
     if not columns:
         return
-    tried = [attack for attack in _tried(figures, ("homogeneity",)) if attack["column"] in columns]
+    attacks = [attack for attack in figures.get("attacks") or () if attack["attack"] == "homogeneity"]
+    tried = [attack for attack in attacks if attack["column"] in columns]
     revealed = [attack["column"] for attack in tried if attack["hits"]]
     listed = words.listed(revealed or columns)
     found = f"{listed}: no privacy model"
@@ -364,7 +364,8 @@ def _exact(manifest: Mapping[str, Any], figures: Mapping[str, Any], recipient: s
 
     Only columns without a role decide: others are not supposed to know the values of sensitive columns.
     """
-    kept = [name for name in manifest["roles"].get("kept") or () if name not in _perturbed(manifest)]
+    perturbed = (manifest.get("perturbation") or {}).get("columns", {})
+    kept = [name for name in manifest["roles"].get("kept") or () if name not in perturbed]
     columns = words.exact_columns(manifest)
     if not columns:
         return
@@ -393,32 +394,26 @@ def _exact(manifest: Mapping[str, Any], figures: Mapping[str, Any], recipient: s
     )
 
 
-def _perturbed(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = (manifest.get("perturbation") or {}).get("columns", {})
-    return found
-
-
 def _attacks(figures: Mapping[str, Any], recipient: str) -> Check:
     """Attacks other than those on homogeneous groups, which the sensitive columns are checked for."""
     tried = [attack for attack in figures.get("attacks") or () if attack["attack"] != "homogeneity"]
     strong = [attack for attack in tried if (attack["excess"] or 0.0) >= WELL_ABOVE]
     guesses = [attack for attack in strong if attack["attack"] not in words.DESCRIPTIVE]
     few = [attack for attack in tried if attack["excess"] is None and words.is_above_chance(attack)]
-    met: bool | None = None if not tried or few else True
+    met: bool | None = None
     found = "not measured"
+    condition = "Try attacks on the release: measure it with `kanon report` or `kanon attack`."
     if strong:
-        worst = max(guesses or strong, key=lambda attack: attack["excess"])
         met = False
-        found = words.success(worst)
+        found = words.success(max(guesses or strong, key=lambda attack: attack["excess"]))
+        condition = f"Prevent or justify the attack: {found}."
     elif few:
         found = f"{words.named(few[0]['attack'])} succeeds for a few {few[0]['counted']}"
+        condition = f"Justify: {found}."
     elif tried:
+        met = True
         found = f"{counted(len(tried), 'attacks')} tried, none well above chance"
-    condition = ""
-    if strong:
-        condition = f"Prevent or justify the attack: {found}."
-    elif met is None:
-        condition = f"Try attacks on the release: {_MEASURE} or `kanon attack`." if not tried else f"Justify: {found}."
+        condition = ""
     return Check(
         "Attacks",
         "less than 10% above chance",
@@ -428,10 +423,6 @@ def _attacks(figures: Mapping[str, Any], recipient: str) -> Check:
         condition,
         decides=recipient == "public" and (not tried or bool(guesses)),
     )
-
-
-def _tried(figures: Mapping[str, Any], names: Sequence[str]) -> list[Mapping[str, Any]]:
-    return [attack for attack in figures.get("attacks") or () if attack["attack"] in names]
 
 
 def _differencing(manifest: Mapping[str, Any]) -> Iterator[Check]:
@@ -501,7 +492,3 @@ def _assumed(manifest: Mapping[str, Any], recipient: str | None) -> tuple[str, .
     if words.who(manifest) == "rows":
         sentences.append("Every row is one person: the spec names no `unit`.")
     return (*sentences, SRB)
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}."
