@@ -16,10 +16,11 @@ from kanon_sql.engine import Engine
 from kanon_sql.errors import HierarchyError
 from kanon_sql.generalization.hierarchy import from_rows
 from kanon_sql.generalization.recipes import groups
-from kanon_sql.spec import load, parse, read_value
+from kanon_sql.spec import parse, read_value
 from support.command_line import done, kanon
 from support.database import create_table
 from support.hierarchies import check
+from support.specs import load
 
 SCHOOLS = [
     {"School": ["9th", "10th", "HS-grad"], "Higher": ["Bachelors", "Masters"], "Preschool": ["Preschool", ""]},

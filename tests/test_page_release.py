@@ -10,7 +10,6 @@ import duckdb
 import pytest
 
 from kanon_sql import anonymize
-from kanon_sql import spec as specs
 from kanon_sql.page import worker
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.first_draft import open_page
@@ -19,6 +18,7 @@ from kanon_sql.page.work import Work
 from support.browser import NEEDS_CHROMIUM, clean, fits, window
 from support.page import PEOPLE, client_of, finished, served, work_here
 from support.page import text_of as read
+from support.specs import load
 
 HOSTILE = ['"><img src=x onerror=alert(1)>', "\u202etxet\u202c", "x" * 300]
 
@@ -99,7 +99,7 @@ def test_the_written_spec_gives_the_same_release(client):
     assert client.post("release/spec", data={"of": "1", "name": "release.yml"}).status_code == 200
     path = Path("release.yml")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert specs.load(path).quasi_identifiers == client.app.state.page.draft.spec().quasi_identifiers
+    assert load(path).quasi_identifiers == client.app.state.page.draft.spec().quasi_identifiers
     release = anonymize(None, path)
     assert (release.manifest["node"], release.manifest["target"]["file"]) == (
         found.manifest["node"],
@@ -114,7 +114,7 @@ def test_the_written_spec_gives_the_same_release(client):
     assert "Replace release.yml , which has other contents" in read(changed)
     assert client.post("release/spec", data={"of": "draft", "name": "release.yml"}).status_code == 422
     assert client.post("release/spec", data={"of": "draft", "name": "release.yml", "replace": "release.yml"}).is_success
-    assert specs.load(path).privacy.k == 7
+    assert load(path).privacy.k == 7
     assert client.get("release/spec?of=draft").text == path.read_text()
 
 
@@ -145,7 +145,7 @@ def test_the_verdict_depends_on_the_recipient_and_the_decision_is_in_the_spec(cl
     for wrong in ({"recipient": "x"}, {"accepted_risk": "2"}, {"review_date": "soon"}):
         assert client.post("release/decision", data=wrong).status_code == 422
     client.post("release/spec", data={"of": "1", "name": "release.yml"})
-    written_spec = specs.load("release.yml")
+    written_spec = load("release.yml")
     assert (written_spec.recipient, written_spec.purpose) == ("secure", "research")
 
 
@@ -246,7 +246,7 @@ def test_another_folder_has_the_release_and_a_spec_with_paths_from_there(tmp_pat
         client.post("release/spec", data={"of": "draft", "name": "release.yml"})
     assert os.listdir() == ["people.parquet"]
     assert sorted(os.listdir("../out")) == ["people_anon.parquet", "release.yml"]
-    spec = specs.load("../out/release.yml")
+    spec = load("../out/release.yml")
     assert (Path(spec.source).resolve(), Path(spec.target.file).resolve()) == (
         Path("people.parquet").resolve(),
         Path("../out/people_anon.parquet").resolve(),

@@ -23,12 +23,11 @@ from kanon_sql.spec import (
     TableRecipe,
     Target,
     TaxonomyRecipe,
-    load,
     merge,
     parse,
 )
 from kanon_sql.spec.privacy import LDiversity, TCloseness
-from support.specs import ATTRIBUTES, FULL, full, small, write
+from support.specs import ATTRIBUTES, FULL, full, load, small, write
 
 NOT_YAML = "this is not YAML a spec can use"
 

@@ -42,7 +42,9 @@ def open_page(
     `time_limit`: for the analysis of sets of columns, in seconds. `hierarchies`: a folder with files named after
     columns. `output`: the folder to write to, by default the current one. Raises KanonError.
     """
-    loaded = without_code(specs.load_to_read(Path(spec), source=source, **places)) if spec is not None else None
+    loaded = None
+    if spec is not None:
+        loaded = without_code(specs.loaded_to_read(Path(spec), Spec, {"source": source, **places}))
     name = source if source is not None else loaded.source if loaded else None
     options = {**_places(loaded), **{key: value for key, value in places.items() if value is not None}}
     page = Page(

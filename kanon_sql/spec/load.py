@@ -39,16 +39,11 @@ _PRIVACY = of_block("privacy")
 _TARGET = of_block("target")
 
 
-def load(path: str | os.PathLike[str], **overrides: Any) -> Spec:
-    """Read a spec file, with `overrides` as in `merge`; its relative paths start from its folder.
+def loaded(path: str | os.PathLike[str], model: type[SpecType], overrides: Mapping[str, Any]) -> SpecType:
+    """Read the spec of a model from a file, with `overrides` as in `merge`; relative paths start from its folder.
 
     Required keys that the file lacks (source, quasi_identifiers) can come from the overrides.
     """
-    return loaded(path, Spec, overrides)
-
-
-def loaded(path: str | os.PathLike[str], model: type[SpecType], overrides: Mapping[str, Any]) -> SpecType:
-    """The same for a spec of any model."""
     mapping = read(Path(path))
     if found := key_of_runs(mapping):
         raise SpecError(f"{path}: {found} is for pipelines; run the file with `kanon run`, or leave {found} out")

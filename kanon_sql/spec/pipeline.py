@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from kanon_sql.errors import SpecError
 from kanon_sql.spec.checks import check
-from kanon_sql.spec.fields import DECLARED, ReleaseSpec, Spec
+from kanon_sql.spec.fields import DECLARED, ReleaseSpec
 from kanon_sql.spec.load import (
     KEYS,
     Fill,
@@ -72,19 +72,20 @@ def load_runs(path: Path, variables: Mapping[str, str] | None = None) -> list[Sc
     releases = _mappings(path, variables or {})
     if None in releases:
         return [_scheduled(path, path.stem, path.stem, releases[None])]
-    return [_one_of(path, str(name), mapping) for name, mapping in releases.items()]
-
-
-def load_to_read(path: Path, **overrides: Any) -> Spec:
-    """Read a spec file for a verb that writes no release: as `load`, but a pipeline of one release works too.
-
-    Keys for pipelines are ignored; variables have the values of the environment or the file.
-    """
-    return loaded_to_read(path, Spec, overrides)
+    scheduled = []
+    for name, mapping in releases.items():
+        try:
+            scheduled.append(_scheduled(path, str(name), f"{path.stem}.{name}", mapping))
+        except SpecError as error:
+            raise SpecError(f"releases.{name}: {error}") from None
+    return scheduled
 
 
 def loaded_to_read(path: Path, model: type[SpecType], overrides: Mapping[str, Any]) -> SpecType:
-    """The same for a spec of any model."""
+    """Read a spec file for a verb that writes no release: as `loaded`, but a pipeline of one release works too.
+
+    Keys for pipelines are ignored; variables have the values of the environment or the file.
+    """
     return completed(mapping_to_read(path), path.parent, model, overrides)
 
 
@@ -142,13 +143,6 @@ def _own(name: Any, own: Any) -> Mapping[str, Any]:
     if nested := own.keys() & {"releases", "vars"}:
         raise SpecError(f"releases.{name}: {min(nested)} belongs at the top of the file; move it there")
     return own
-
-
-def _one_of(path: Path, name: str, mapping: Mapping[str, Any]) -> Scheduled:
-    try:
-        return _scheduled(path, name, f"{path.stem}.{name}", mapping)
-    except SpecError as error:
-        raise SpecError(f"releases.{name}: {error}") from None
 
 
 def _scheduled(path: Path, name: str, key: str, mapping: Mapping[str, Any]) -> Scheduled:

@@ -26,17 +26,16 @@ def lookup(overrides: Mapping[str, str], environment: Mapping[str, str], default
     ('5', 'monday')
     """
 
+    values = {**defaults, **environment, **overrides}
+
     def value(name: str) -> str:
-        for values in (overrides, environment):
-            if name in values:
-                return values[name]
-        default = defaults.get(name)
-        if default is None:
+        found = values.get(name)
+        if found is None:
             raise SpecError(
                 f"the variable {name} has no value; use --var {name}=VALUE, set it in the environment, or write a "
                 "default under `vars` in the spec"
             )
-        return str(default).lower() if isinstance(default, bool) else str(default)
+        return str(found).lower() if isinstance(found, bool) else str(found)
 
     return value
 

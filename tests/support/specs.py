@@ -18,6 +18,7 @@ from kanon_sql.spec import (
     SuppressRecipe,
     TableRecipe,
     TaxonomyRecipe,
+    loaded,
     parse,
 )
 
@@ -99,3 +100,8 @@ def write(folder: Path, text: str) -> Path:
     path = folder / "spec.yaml"
     path.write_text(text)
     return path
+
+
+def load(path: str | Path, **overrides: Any) -> Spec:
+    """Read a spec file."""
+    return loaded(path, Spec, overrides)
