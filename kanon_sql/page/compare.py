@@ -13,6 +13,7 @@ from starlette.responses import Response
 from kanon_sql.errors import KanonError, SpecError
 from kanon_sql.loss import METRICS
 from kanon_sql.page.charts import Point, losses, way
+from kanon_sql.page.column_values import cut
 from kanon_sql.page.draft import Draft
 from kanon_sql.page.explore import drawn, exploration
 from kanon_sql.page.histograms import DraftCounts
@@ -214,26 +215,18 @@ def _roles(left: Draft, right: Draft) -> Iterator[Line]:
     """The columns with another role, hierarchy, priority or bound."""
     for first, second in zip(left.columns, right.columns, strict=True):
         if first.role != second.role:
-            yield _line(f"Role of {_short(first.name)}", first.role, second.role)
+            yield _line(f"Role of {listed([first.name])}", first.role, second.role)
         elif first.generalized:
             attributes = first.attribute, second.attribute
             for key in dict.fromkeys((*first.attribute, *second.attribute)):
                 both = [in_flow(attribute[key]) if key in attribute else _NONE for attribute in attributes]
                 if both[0] != both[1]:
-                    yield replace(_line(f"{key} of {_short(first.name)}", *map(_cut, both)), differs="≠")
+                    name = f"{key} of {listed([first.name])}"
+                    yield replace(_line(name, *(cut(text, _MOST_SHOWN) for text in both)), differs="≠")
 
 
 def _line(name: str, left: str, right: str) -> Line:
     return Line(name.replace("_", " "), left, right, "" if left == right else "≠")
-
-
-def _cut(text: str) -> str:
-    """A recipe, cut off if it lists many values."""
-    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
-
-
-def _short(name: str) -> str:
-    return listed([name])
 
 
 def _risk_lines(page: Page, left: PageResult, right: PageResult) -> Iterator[Line]:
@@ -249,7 +242,8 @@ def _risk_lines(page: Page, left: PageResult, right: PageResult) -> Iterator[Lin
     above = sorted((line for line in attacks if line.excess > 0), key=lambda line: -line.excess)
     yield from above[:_MOST_ATTACKS]
     if not above:
-        yield _none_above_chance(both)
+        tried = ["none" if result.measures.get("attacks") else _NOT_MEASURED for result in both]
+        yield _line("Attacks above chance", *tried)
     yield _shares("Detail kept", [words.detail(result.manifest) for result in both])
     counts = [result.measures.get("counts") for result in both]
     name = "Error of counts, in the median"
@@ -267,17 +261,17 @@ def _attack_lines(left: PageResult, right: PageResult) -> list[AttackLine]:
     lines = []
     for attack, column in dict.fromkeys((*attacks[0], *attacks[1])):
         rows = [found.get((attack, column)) for found in attacks]
-        name = f"Attack: {words.named(attack)}" + (f" of {_short(column)}" if column else "")
-        line = _with_chance(_shares(name, [row["share"] if row else None for row in rows], (left, right)), rows)
+        name = f"Attack: {words.named(attack)}" + (f" of {listed([column])}" if column else "")
+        line = _shares(name, [row["share"] if row else None for row in rows], (left, right))
+        texts = []
+        for text, row in zip((line.left, line.right), rows, strict=True):
+            chances = [row[key] for key in ("baseline", "control") if row[key] is not None] if row else []
+            hidden = row is not None and row["share"] is None
+            shown = "of too few people to show" if hidden else text
+            texts.append(f"{shown} (by chance {words.percent(max(chances))})" if chances else shown)
         excess = max((row["excess"] or 0.0) if row else 0.0 for row in rows)
-        lines.append(AttackLine(line.name, line.left, line.right, line.differs, excess))
+        lines.append(AttackLine(name, texts[0], texts[1], line.differs, excess))
     return lines
-
-
-def _none_above_chance(both: Sequence[PageResult]) -> Line:
-    """The line for attacks of which none is better than chance, or which were not measured."""
-    tried = ["none" if result.measures.get("attacks") else _NOT_MEASURED for result in both]
-    return Line("Attacks above chance", tried[0], tried[1], "" if tried[0] == tried[1] else "≠")
 
 
 def _answer(result: PageResult, question: Sequence[str]) -> float | None:
@@ -286,17 +280,6 @@ def _answer(result: PageResult, question: Sequence[str]) -> float | None:
         if tuple(answered["columns"]) == tuple(question) and answered["errors"]:
             return float(answered["errors"]["median"])
     return None
-
-
-def _with_chance(line: Line, rows: Sequence[Mapping[str, Any] | None]) -> Line:
-    """The line of an attack, with the success by chance behind each share."""
-    texts = []
-    for text, row in zip((line.left, line.right), rows, strict=True):
-        chances = [row[key] for key in ("baseline", "control") if row[key] is not None] if row else []
-        hidden = row is not None and row["share"] is None
-        shown = "of too few people to show" if hidden else text
-        texts.append(f"{shown} (by chance {words.percent(max(chances))})" if chances else shown)
-    return replace(line, left=texts[0], right=texts[1])
 
 
 def _missing(left: PageResult, right: PageResult) -> list[str]:

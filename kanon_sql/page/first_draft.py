@@ -47,13 +47,18 @@ def open_page(
         loaded = without_code(specs.loaded_to_read(Path(spec), Spec, {"source": source, **places}))
     name = source if source is not None else loaded.source if loaded else None
     options = {**_places(loaded), **{key: value for key, value in places.items() if value is not None}}
+    folder = output or Path.cwd()
+    if not folder.is_dir():
+        raise TargetError(f"the output folder {folder} does not exist; create it first")
+    if hierarchies is not None and not Path(hierarchies).is_dir():
+        raise SpecError(f"{hierarchies} is not a folder of hierarchies; name one")
     page = Page(
         Draft((), {}),
         Path.cwd(),
         0,
-        output=_folder(output or Path.cwd()),
+        output=folder.resolve(),
         connection={key: options[key] for key in CONNECTION if options.get(key)},
-        hierarchies=None if hierarchies is None else _folder_of_hierarchies(Path(hierarchies)),
+        hierarchies=None if hierarchies is None else Path(hierarchies),
         time_limit=time_limit,
     )
     if name is not None:
@@ -136,18 +141,6 @@ def _completed(page: Page, draft: Draft, seen: Suggestions) -> Draft:
 def _showing(page: Page) -> Observer:
     """An observer that shows the steps on the start screens."""
     return Observer(lambda stage: page.windows.tell("live", web.fragment("opening", stage=stage)))
-
-
-def _folder(output: Path) -> Path:
-    if not output.is_dir():
-        raise TargetError(f"the output folder {output} does not exist; create it first")
-    return output.resolve()
-
-
-def _folder_of_hierarchies(folder: Path) -> Path:
-    if not folder.is_dir():
-        raise SpecError(f"{folder} is not a folder of hierarchies; name one")
-    return folder
 
 
 def _with_files(draft: Draft, folder: Path) -> Draft:

@@ -81,15 +81,12 @@ def uploaded(folder: Path, name: str, content: IO[bytes]) -> str:
         raise TargetError(f"there is a file {name!r} in the folder already; rename the new one, and upload it again")
     with Staging() as staging:
         with staging.file(path, overwrite=False, private=True) as temporary, temporary.open("wb") as copy:
-            _copy(content, copy)
+            left = MOST_UPLOADED
+            while part := content.read(_PART):
+                left -= len(part)
+                if left < 0:
+                    most = MOST_UPLOADED // 2**20
+                    raise TargetError(f"a file of more than {most} MiB cannot be uploaded; copy it instead")
+                copy.write(part)
         staging.place()
     return name
-
-
-def _copy(content: IO[bytes], copy: IO[bytes]) -> None:
-    left = MOST_UPLOADED
-    while part := content.read(_PART):
-        left -= len(part)
-        if left < 0:
-            raise TargetError(f"a file of more than {MOST_UPLOADED // 2**20} MiB cannot be uploaded; copy it instead")
-        copy.write(part)

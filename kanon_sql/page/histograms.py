@@ -245,17 +245,12 @@ def _histogram(
         sizes.setdefault(int(code), {})[int(size)] = int(n)
     labels = attribute.hierarchy.distinct_labels(level)
     bars = [Bar(_label(labels[code]), sizes[code], people.get(code, 0)) for code in sorted(sizes)]
-    every, ordered = _in_order(bars)
-    numeric = ordered or attribute.column.kind not in ("text", "boolean", "other")
+    order = by_number([bar.label for bar in bars])  # others than numbers come last
+    every = [bars[place] for place in order] if order else bars
+    numeric = bool(order) or attribute.column.kind not in ("text", "boolean", "other")
     if len(every) > MOST_LABELS:
         every = [Bar("", _added(bar.sizes for bar in part)) for part in _parts(every, MOST_LABELS // 10)]
     return DraftHistogram(attribute.column, level, attribute.hierarchy.height, tuple(every), len(bars), numeric)
-
-
-def _in_order(bars: list[Bar]) -> tuple[list[Bar], bool]:
-    """The labels by the number that they begin with, if nearly all do, and whether they are; others come last."""
-    order = by_number([bar.label for bar in bars])
-    return ([bars[place] for place in order], True) if order else (bars, False)
 
 
 def by_number(labels: Sequence[str]) -> list[int]:
@@ -277,14 +272,10 @@ def by_number(labels: Sequence[str]) -> list[int]:
 def sample(hierarchy: Hierarchy, rows: Sequence[int]) -> tuple[str, ...]:
     """A value and its labels, level by level: of the first of these rows that changes early, if there is one."""
     levels = [hierarchy.labels(level) for level in range(hierarchy.height + 1)]
-    changing = (row for row in rows[:_MOST_TRIED] if _changes(levels, row))
-    row = next(changing, rows[0])
+    for row in (*rows[:_MOST_TRIED], rows[0]):  # the first one if none of them changes on level 1
+        if levels[0][row] is not None and as_text(levels[0][row]) != levels[1][row]:
+            break
     return tuple(_label(level[row]) for level in levels)
-
-
-def _changes(levels: Sequence[Sequence[Any]], row: int) -> bool:
-    """Whether level 1 changes a value."""
-    return levels[0][row] is not None and as_text(levels[0][row]) != levels[1][row]
 
 
 def _label(value: Any) -> str:
@@ -318,16 +309,13 @@ def _stretches(bars: Sequence[Bar], k: int) -> Iterator[Bar]:
     """Neighbouring labels in `MOST_BARS` stretches, from the first to the last label that k people have."""
     for part in _parts(bars, MOST_BARS):
         frequent = [bar.label for bar in part if bar.people >= k]
-        yield Bar(_from_to(frequent[0], frequent[-1]) if frequent else "rare", _added(bar.sizes for bar in part))
+        first, last = (frequent[0], frequent[-1]) if frequent else ("rare", "rare")
+        yield Bar(first if first == last else f"{first} to {last}", _added(bar.sizes for bar in part))
 
 
 def _parts(bars: Sequence[Bar], number: int) -> Iterator[Sequence[Bar]]:
     cuts = [len(bars) * place // number for place in range(number + 1)]
     return (bars[first:last] for first, last in pairwise(cuts))
-
-
-def _from_to(first: str, last: str) -> str:
-    return first if first == last else f"{first} to {last}"
 
 
 def _added(every: Iterable[Mapping[int, int]]) -> dict[int, int]:

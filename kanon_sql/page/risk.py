@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -42,25 +41,21 @@ def _content(page: Page, rare: bool) -> dict[str, Any]:
     seen = counts.shown(draft.levels)
     counted = "people" if counts.of_people else "rows"
     drawn = []
+    summaries = page.counted_columns(timeout=0)  # empty while they are counted
     for place, column in enumerate(seen.histograms):
         name = column.column.name
-        bars = column.bars(least, _intervals(page, name, least))
+        summary = summaries.get(name)
+        bars = column.bars(least, summary.intervals_of(least) if summary and summary.intervals else None)
         drawn.append((column, bars, column.rare(least), histogram(f"h{place}", name, bars, draft.k, counted)))
-    tiles = _tiles(page, counts, seen)
     return {
         **nothing,
         "seen": seen,
-        "tiles": tiles,
+        "tiles": _tiles(page, counts, seen),
         "drawn": drawn,
         "samples": counts.samples(least),
-        **_allowed(page, seen),
+        "at_risk": seen.at_risk(draft.k),  # the rows that a release at these levels suppresses
+        "allowed": may_suppress(draft.keys.get("suppression_limit", 0.02), page.rows),
     }
-
-
-def _intervals(page: Page, name: str, k: int) -> Callable[[Any], str] | None:
-    """What finds the interval of a value; None for a column without intervals, or while they are counted."""
-    summary = page.counted_columns(timeout=0).get(name)
-    return summary.intervals_of(k) if summary and summary.intervals else None
 
 
 def _tiles(page: Page, counts: DraftCounts, seen: NodeHistograms) -> list[tuple[float | int, str]]:
@@ -77,12 +72,6 @@ def _tiles(page: Page, counts: DraftCounts, seen: NodeHistograms) -> list[tuple[
     one, several = ("person", "people") if counts.of_people else ("row", "rows")
     tiles.append((smallest, f"{one if smallest == 1 else several} in the smallest group"))
     return tiles
-
-
-def _allowed(page: Page, seen: NodeHistograms) -> dict[str, int]:
-    """The rows that a release at these levels suppresses, and the rows that it may suppress."""
-    limit = page.draft.keys.get("suppression_limit", 0.02)
-    return {"allowed": may_suppress(limit, page.rows), "at_risk": seen.at_risk(page.draft.k)}
 
 
 def move(request: Request, form: FormData) -> Response:

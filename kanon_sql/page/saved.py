@@ -7,7 +7,7 @@ except what the page was started with, and its database is the page's.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,13 @@ from kanon_sql.page.explore import checked, without_values
 from kanon_sql.page.folder import DATA, listed_file
 from kanon_sql.page.names import paths_read, plain
 from kanon_sql.page.saved_work import SavedDraft, SavedWork
-from kanon_sql.page.state import Page, PageResult
+from kanon_sql.page.state import Page
 from kanon_sql.staging import write_file
 
 ENDING = ".kanon.json"
 _MARK, _VERSION = "kanon_page", 1
 _LEFT_OUT = (*CONNECTION, "temp_directory", "memory_limit", "threads", "write_regions")  # what a file must not choose
+_OF_RESULT = ("number", "name", "manifest", "way", "sql", "some", "statement")
 _MOST_BYTES = 256 * 2**20
 
 
@@ -42,7 +43,11 @@ def save(page: Page, name: str, overwrite: bool) -> str:
     content = {
         _MARK: _VERSION,
         "draft": _saved(page.draft),
-        "results": [{**_result(result), "draft": _saved(result.draft)} for result in page.results],
+        "results": [
+            {name: getattr(result, name) for name in _OF_RESULT}
+            | {"explored": without_values(result.explored), "draft": _saved(result.draft)}
+            for result in page.results
+        ],
     }
     write_file(path, json.dumps(content, default=str, ensure_ascii=False), overwrite, private=True)
     return name
@@ -52,11 +57,6 @@ def _saved(draft: Draft) -> dict[str, Any]:
     spec = {key: value for key, value in draft.mapping().items() if key not in (*CONNECTION, REASONS)}
     reasons = {column.name: column.reason for column in draft.columns if column.reason}
     return {"spec": spec, "reasons": reasons, "levels": dict(draft.levels), "of_table": draft.of_table}
-
-
-def _result(result: PageResult) -> dict[str, Any]:
-    names = ("number", "name", "manifest", "way", "sql", "some", "statement")
-    return {**{name: getattr(result, name) for name in names}, "explored": without_values(result.explored)}
 
 
 def load(page: Page, path: Path) -> SavedWork:
@@ -113,12 +113,7 @@ def _check(page: Page, saved: SavedDraft) -> None:
     allowed = [page.folder.resolve(), *([page.hierarchies.resolve()] if page.hierarchies else [])]
     opened = {Path(page.folder / str(page.draft.keys.get("source") or "")).resolve()} if page.draft.columns else set()
     read = {key: value for key, value in saved.spec.items() if key != "source" or not saved.of_table}
-    for path in _outside(read, page.folder, allowed):
-        if path.resolve() not in opened:
+    for path in paths_read(read, page.folder):
+        inside = any(path.resolve().is_relative_to(place) for place in allowed)
+        if not inside and path.resolve() not in opened:
             raise SpecError(f"the saved work reads {path}, which is not in this folder; start the page with it")
-
-
-def _outside(read: Mapping[str, Any], folder: Path, allowed: list[Path]) -> Iterator[Path]:
-    for path in paths_read(read, folder):
-        if not any(path.resolve().is_relative_to(place) for place in allowed):
-            yield path

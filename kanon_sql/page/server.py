@@ -88,13 +88,9 @@ def serve(page: Page | DatabasePage, port: int = 0, opened: Callable[[str], None
         config = uvicorn.Config(app, log_level="error", access_log=False, timeout_graceful_shutdown=1, ws="none")
         listening.listen()  # before the address is shown: a browser that is faster than the server waits for it
         opened(f"http://{ADDRESS}:{taken}/{token}/")
-        _run(uvicorn.Server(config), listening, page)
-
-
-def _run(server: Any, listening: socket.socket, page: Page | DatabasePage) -> None:
-    """Run the server; listening windows are disconnected at its end, since they would keep it open."""
-    page.windows.ending = lambda: bool(server.should_exit)
-    server.run(sockets=[listening])
+        server = uvicorn.Server(config)
+        page.windows.ending = lambda: server.should_exit  # listening windows would keep it open
+        server.run(sockets=[listening])
 
 
 class RequestGuard:

@@ -28,9 +28,7 @@ from kanon_sql.page.column_values import some_rows
 from kanon_sql.page.draft import without_code
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.plan import Plan
-from kanon_sql.recode import Rounds
 from kanon_sql.spec import parse
-from kanon_sql.strategies import Progress
 from kanon_sql.verbs.anonymize import anonymize
 from kanon_sql.verbs.released import Release
 from kanon_sql.verbs.report import Report, check_report
@@ -48,20 +46,18 @@ def send(kind: str, payload: Any) -> None:
 
 def observer() -> Observer:
     """An observer that passes on the progress of a run as events."""
-    return Observer(lambda text: send("stage", text), _search, _recode)
+    return Observer(
+        lambda text: send("stage", text),
+        lambda progress: send("search", _finite({**asdict(progress), "gap": progress.gap})),
+        lambda rounds: send("recode", _finite(asdict(rounds))),
+    )
 
 
-def _search(progress: Progress) -> None:
-    payload = {name: _finite(value) for name, value in asdict(progress).items()}
-    send("search", {**payload, "gap": _finite(progress.gap)})
-
-
-def _recode(rounds: Rounds) -> None:
-    send("recode", {name: _finite(value) for name, value in asdict(rounds).items()})
-
-
-def _finite(value: Any) -> Any:
-    return None if isinstance(value, float) and not isfinite(value) else value
+def _finite(figures: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures for JSON, which has no infinity."""
+    return {
+        name: None if isinstance(value, float) and not isfinite(value) else value for name, value in figures.items()
+    }
 
 
 def answer(request: Mapping[str, Any]) -> None:
