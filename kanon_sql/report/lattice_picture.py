@@ -134,7 +134,15 @@ def _draw_nodes(searched: Searched) -> Body:
     layout = _Layout.of(searched.lattice)
 
     def elements(x: float, y: float) -> list[Element]:
-        parts = [*_axis(layout, x, y), *_edges(layout, x, y)]
+        parts = []
+        lowest = sum(layout.lattice.bottom)
+        for up, middle in enumerate(sorted({place[1] for place in layout.places.values()}, reverse=True)):
+            parts.append(text(f"height {lowest + up}", x, y + middle + 4, _SIZE, fill="#555555"))
+        for node, (left, low) in layout.places.items():
+            for upper in layout.lattice.successors(node):
+                right, high = layout.places[upper]
+                ends = {"x1": x + left, "y1": y + low - _BOX / 2, "x2": x + right, "y2": y + high + _BOX / 2}
+                parts.append(element("line", **ends, stroke=_EDGE, stroke_width=0.9))
         return parts + [_node(searched, layout, node, x, y) for node in layout.places]
 
     return Body(layout.width + 2 * MARGIN, layout.height + MARGIN, _legend_of_nodes(searched), elements)
@@ -171,20 +179,6 @@ class _Layout:
 def _node_label(lattice: Lattice, node: Node) -> str:
     """The levels next to each other, separated by points if the lattice has two-digit levels."""
     return ("" if max(lattice.top) < 10 else ".").join(map(str, node))
-
-
-def _axis(layout: _Layout, x: float, y: float) -> Iterator[Element]:
-    lowest = sum(layout.lattice.bottom)
-    for up, middle in enumerate(sorted({place[1] for place in layout.places.values()}, reverse=True)):
-        yield text(f"height {lowest + up}", x, y + middle + 4, _SIZE, fill="#555555")
-
-
-def _edges(layout: _Layout, x: float, y: float) -> Iterator[Element]:
-    for node, (left, low) in layout.places.items():
-        for upper in layout.lattice.successors(node):
-            right, high = layout.places[upper]
-            ends = {"x1": x + left, "y1": y + low - _BOX / 2, "x2": x + right, "y2": y + high + _BOX / 2}
-            yield element("line", **ends, stroke=_EDGE, stroke_width=0.9)
 
 
 def _node(searched: Searched, layout: _Layout, node: Node, x: float, y: float) -> Element:

@@ -79,8 +79,10 @@ def thresholds_for(
     >>> [threshold.risk for threshold in thresholds_for("contract", ["ipc"], "medium", 0.2)]
     [0.2, 0.075]
     """
-    own = () if accepted_risk is None else (_own(accepted_risk),)
-    found = (*own, *_of_norms(recipient, norms, sensitivity))
+    found = _of_norms(recipient, norms, sensitivity)
+    if accepted_risk is not None:
+        source = "`accepted_risk` of the spec"
+        found = (Threshold("own", "Your own threshold", EVERYBODY, risk=accepted_risk, source=source), *found)
     return found or _of_norms(recipient, _BY_DEFAULT[recipient], sensitivity)
 
 
@@ -92,10 +94,6 @@ def laxer_than(recipient: str, accepted_risk: float) -> Threshold | None:
 
 def _highest_risk(threshold: Threshold) -> float:
     return threshold.risk if threshold.risk is not None else 1 / (threshold.size or 1)
-
-
-def _own(accepted_risk: float) -> Threshold:
-    return Threshold("own", "Your own threshold", EVERYBODY, risk=accepted_risk, source="`accepted_risk` of the spec")
 
 
 def _of_norms(recipient: str, norms: Sequence[str], sensitivity: str | None) -> tuple[Threshold, ...]:

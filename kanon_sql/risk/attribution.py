@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,18 +38,18 @@ class Sensitive:
 
 def models(column: Column) -> Mapping[str, PrivacyModel]:
     """Models that every class satisfies, which measure a sensitive column by the worst class."""
-    return dict(_models(column.name, column.ordered))
-
-
-def _models(column: str, ordered: bool) -> Iterator[tuple[str, PrivacyModel]]:
-    yield "distinct_l", l_diversity(column, 1)
-    yield "entropy_l", l_diversity(column, 1, "entropy")
-    yield "t_equal", t_closeness(column, 1)
-    if ordered:
-        yield "t_ordered", t_closeness(column, 1, "ordered")
-    yield "right", _measure(column, "SUM(most)")
-    yield "certain", _measure(column, "SUM(CASE WHEN most = rows THEN rows ELSE 0 END)")
-    yield "guess", _measure(column, "MAX(CAST(overall AS DOUBLE) / whole)", overall="MAX(overall_c)")
+    name = column.name
+    found = {
+        "distinct_l": l_diversity(name, 1),
+        "entropy_l": l_diversity(name, 1, "entropy"),
+        "t_equal": t_closeness(name, 1),
+    }
+    if column.ordered:
+        found["t_ordered"] = t_closeness(name, 1, "ordered")
+    found["right"] = _measure(name, "SUM(most)")
+    found["certain"] = _measure(name, "SUM(CASE WHEN most = rows THEN rows ELSE 0 END)")
+    found["guess"] = _measure(name, "MAX(CAST(overall AS DOUBLE) / whole)", overall="MAX(overall_c)")
+    return found
 
 
 def _measure(column: str, achieved: str, **more: str) -> PrivacyModel:

@@ -91,10 +91,6 @@ def _german(text: str) -> bool:
     """Steuerliche Identifikationsnummer: ISO 7064, MOD 11,10; one of the first ten digits occurs two or three times."""
     if len(set(text[:10])) not in (8, 9):
         return False
-    return _iso_7064(text)
-
-
-def _iso_7064(text: str) -> bool:
     product = 10
     for digit in text[:-1]:
         product = ((int(digit) + product) % 10 or 10) * 2 % 11

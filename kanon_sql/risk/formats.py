@@ -121,12 +121,6 @@ def _within(pattern: str, flags: int = 0) -> Matches:
 
 
 _NATIONAL_FORM = _full(_NATIONAL)
-
-
-def _is_national(text: str) -> bool:
-    return _NATIONAL_FORM(text) or is_national_number(text)
-
-
 FORMATS = (
     Format("e-mail addresses", "e-mail addresses", _full(_MAIL), True, _within(_MAIL)),
     Format("web addresses", "URLs", _full(_URL, re.IGNORECASE), True, _within(_URL, re.IGNORECASE)),
@@ -140,7 +134,11 @@ FORMATS = (
     Format("vehicle identification numbers", "vehicle identifiers", is_vin),
     Format("Medicare numbers", "health plan numbers", _full(_MEDICARE)),
     Format("health card numbers", "health plan numbers", is_health_card),
-    Format("national identity numbers", "social security numbers", _is_national),
+    Format(
+        "national identity numbers",
+        "social security numbers",
+        lambda text: _NATIONAL_FORM(text) or is_national_number(text),
+    ),
     Format("dates", "dates", is_day),
     Format("telephone numbers", "telephone numbers", _full(_PHONE), False, _within(_PHONE_MARKED)),
 )

@@ -15,7 +15,7 @@ from kanon_sql.engine import Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, folded, name_phrases, name_words, words
 from kanon_sql.queries import Relation
-from kanon_sql.risk.formats import FORMATS, Format, is_year, leading_number, whole_number, zip_digits
+from kanon_sql.risk.formats import FORMATS, is_year, leading_number, whole_number, zip_digits
 from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
 from kanon_sql.risk.single_columns import ColumnCounts, OnProgress, count_column
 
@@ -50,7 +50,6 @@ _DIFFERS = "differs in nearly every row"
 _SHORT, _LONG = 5, 8  # characters of a text that can contain something; digits of a number with a check digit
 _FEWEST_NAMES, _MOSTLY_NAMES = 10, 0.6  # distinct names of people; of the distinct values
 _ZIP_PART, _ZIP_WHOLE = 3, 5  # digits of a ZIP code that Safe Harbor allows, and all digits
-_FRACTIONS = ("geographic areas",)
 _ALONE = {
     "name": "names",
     "address": "geographic areas",
@@ -207,11 +206,12 @@ class _ExaminedColumn:
         return bool(self._phrases & _ZIPS) and codes > _MOSTLY * self._seen
 
     def _by_format(self) -> Iterator[Identifier]:
-        able = self._counts.column.kind == "text" or self._long_numbers
+        able = self._counts.column.kind == "text" or any(len(text) >= _LONG for text, _ in self._values)
         for form in FORMATS if able else ():
-            matched = [(text, n) for text, n in self._values if form.matches(text)]
-            if self._is_certain(form, matched):
-                yield self._identifier(form.kind, "format", f"contains {form.name}", sum(n for _, n in matched))
+            matched = [n for text, n in self._values if form.matches(text)]
+            mostly = len(matched) >= _LEAST_VALUES and sum(matched) > _MOSTLY * self._seen
+            if mostly or (form.sure and matched):
+                yield self._identifier(form.kind, "format", f"contains {form.name}", sum(matched))
             elif form.inside:
                 within = sum(n for text, n in self._values if len(text) > _SHORT and form.inside(text))
                 if within:
@@ -227,15 +227,6 @@ class _ExaminedColumn:
                 yield self._identifier("names", "format", "contains names of people", sum(n for _, n in matched))
                 return
 
-    @property
-    def _long_numbers(self) -> bool:
-        return any(len(text) >= _LONG for text, _ in self._values)
-
-    def _is_certain(self, form: Format, matched: Sequence[ValueCount]) -> bool:
-        if form.sure:
-            return bool(matched)
-        return len(matched) >= _LEAST_VALUES and sum(n for _, n in matched) > _MOSTLY * self._seen
-
     def _by_type(self) -> Iterator[Identifier]:
         counts = self._counts
         if counts.column.kind in ("date", "timestamp") and self._filled and counts.counts.distinct > 1:
@@ -245,15 +236,12 @@ class _ExaminedColumn:
 
     def _by_name(self) -> Iterator[Identifier]:
         """The kind that its name suggests, if it has enough different values."""
-        kind = named_kind(self._counts.name) or self._hinted
+        kind = named_kind(self._counts.name)
+        if kind is None and self._counts.counted and self._counts.hint == IDENTIFIER:
+            kind = "other unique numbers"
         if kind is None or not self._able(kind) or self._is_coarse(kind):
             return
         yield self._identifier(kind, "name", "has the name of such a column", self._filled)
-
-    @property
-    def _hinted(self) -> str | None:
-        """The kind of a column that is an identifier by its name, without a more specific kind."""
-        return "other unique numbers" if self._counts.counted and self._counts.hint == IDENTIFIER else None
 
     def _is_coarse(self, kind: str) -> bool:
         """Whether its values are generalized enough for Safe Harbor."""
@@ -265,12 +253,11 @@ class _ExaminedColumn:
         counts = self._counts
         if counts.counted is None:
             return kind in ("photographs", "biometric identifiers", "other unique numbers")
-        numbers = ("integer", "decimal", "float") if kind == "geographic areas" else ("integer", "decimal")
-        able = counts.column.kind == "text" or (
-            counts.column.kind in numbers and (not counts.fractions or kind in _FRACTIONS)
-        )
-        few = _LEAST_VALUES if kind == "geographic areas" else max(_LEAST_VALUES, min(100, counts.rows / 50))
-        return able and counts.counts.distinct >= few
+        distinct = counts.counts.distinct
+        if kind == "geographic areas":  # also coordinates
+            return counts.column.kind in ("text", "integer", "decimal", "float") and distinct >= _LEAST_VALUES
+        able = counts.column.kind == "text" or (counts.column.kind in ("integer", "decimal") and not counts.fractions)
+        return able and distinct >= max(_LEAST_VALUES, min(100, counts.rows / 50))
 
     def _by_content(self) -> Iterator[Identifier]:
         counts = self._counts

@@ -12,7 +12,6 @@ from typing import Any
 from kanon_sql.engine import Column
 from kanon_sql.generalization import recipes
 from kanon_sql.generalization.codes import OTHER
-from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.values import as_text
 from kanon_sql.hints import name_phrases, words
 from kanon_sql.suggestion import steps, texts
@@ -183,7 +182,10 @@ def _marked_numbers(counts: Mapping[Any, int], common: Common) -> Suggested | No
     if not numbers:
         return None
     recipe = steps.recipe_of(numbers)
-    hierarchy = recipes.edges(rows, recipe["edges"], "") if "edges" in recipe else _ranges(rows, recipe)
+    if "edges" in recipe:
+        hierarchy = recipes.edges(rows, recipe["edges"], "")
+    else:
+        hierarchy = recipes.ranges(rows, recipe["ranges"], "", recipe.get("bottom"), recipe.get("top"))
     row_of = {number: row for row, number in enumerate(hierarchy.values)}
     labels = {value: row_of[number] for value, number in read.items()}
     named = common()
@@ -192,10 +194,6 @@ def _marked_numbers(counts: Mapping[Any, int], common: Common) -> Suggested | No
     for level in hierarchy.levels[:-1]:
         levels.append({value: level[row] or "" for value, row in labels.items()} | shown)
     return Suggested(levels=tuple(levels), why=_MARKED)
-
-
-def _ranges(values: Mapping[Any, int], recipe: Mapping[str, Any]) -> Hierarchy:
-    return recipes.ranges(values, recipe["ranges"], "", recipe.get("bottom"), recipe.get("top"))
 
 
 def _is_iso_date(text: str) -> bool:

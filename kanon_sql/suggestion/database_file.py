@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from kanon_sql.hints import DROPPED, IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.spec import in_flow, limit_text
@@ -96,7 +95,7 @@ def _privacy(draft: DatabaseFile) -> Iterator[str]:
         )
     else:
         yield from comment(f"At least {draft.k} people share a row; 10 or 20 for the public.")
-    yield f"privacy: {in_flow(_model(draft))}"
+    yield f"privacy: {in_flow({'k': draft.k, 'm': draft.m if len(draft.tables) > 1 else 0})}"
     yield from comment(
         "A column that no attacker knows, and whose values must stay hidden, can be `sensitive` instead of a "
         "quasi-identifier, with a model here, such as l_diversity: {table.column: 2}."
@@ -108,7 +107,3 @@ def _privacy(draft: DatabaseFile) -> Iterator[str]:
     yield ""
     yield from comment("`overwrite: true` in it lets a later run replace the release.")
     yield f"into: {in_flow({'schema': draft.schema})}"
-
-
-def _model(draft: DatabaseFile) -> Mapping[str, Any]:
-    return {"k": draft.k, "m": draft.m if len(draft.tables) > 1 else 0}

@@ -226,20 +226,16 @@ def _possible(table: KeyedTable, tables: Mapping[str, KeyedTable]) -> Iterator[F
         for target in tables.values():
             if target.key is None or (target is table and target.key == column):
                 continue
-            kinds = [key_kind(_column(table, column)), key_kind(_column(target, target.key))]
-            certainty = likeness(column, target.name, target.key)
-            if kinds[0] != kinds[1]:
+            kind = key_kind(_column(table, column))
+            if kind != key_kind(_column(target, target.key)):
                 continue
+            certainty = likeness(column, target.name, target.key)
             if certainty == OTHER:
-                if not _telling_values(table, column) or different > target.rows or target is table:
+                # Values alone are evidence if they are many texts: numbers are in many keys by chance.
+                if kind == "integer" or not _FEWEST_BY_VALUES <= different <= target.rows or target is table:
                     continue
                 certainty = BY_VALUES
             yield ForeignKey(table.name, column, target.name, target.key, certainty)
-
-
-def _telling_values(table: KeyedTable, column: str) -> bool:
-    """Whether values alone are evidence: many different texts, not numbers, which are in many keys by chance."""
-    return key_kind(_column(table, column)) != "integer" and table.different[column] >= _FEWEST_BY_VALUES
 
 
 def _column(table: KeyedTable, name: str) -> Column:

@@ -106,8 +106,10 @@ def column_of(table: str, column: Column, parent: str | None) -> OmopColumn | No
         return _concept(table, name)
     if name.endswith("_id"):
         return OmopColumn(DROPPED, "it refers to rows by their old keys")
+    if name == "value_as_number" and column.kind in ("integer", "decimal", "float"):
+        return None  # generalized as its values suggest
     if column.kind in ("integer", "decimal", "float"):
-        return _number(name)
+        return OmopColumn(DROPPED, "an amount; add it as a quasi-identifier if you need it")
     return OmopColumn(DROPPED, "it is not among the columns that the preset releases")
 
 
@@ -137,12 +139,6 @@ def _concept(table: str, name: str) -> OmopColumn:
     if event.endswith("_source"):
         return OmopColumn(DROPPED, "the concept as the source coded it: finer than the standard concept")
     return OmopColumn(DROPPED, "how it was recorded; add it as a quasi-identifier if you need it")
-
-
-def _number(name: str) -> OmopColumn | None:
-    if name == "value_as_number":
-        return None  # generalized as its values suggest
-    return OmopColumn(DROPPED, "an amount; add it as a quasi-identifier if you need it")
 
 
 def _ancestors(scratch: Scratch, tables: Mapping[str, Relation], values: Collection[Any]) -> Levels:

@@ -70,7 +70,8 @@ def find_paths(scratch: Scratch, keys: Keys, unit: str | None, why: str, most: i
     names = [main.name, *sorted(reached, key=lambda name: (name in parents, list(keys.tables).index(name)))]
     paths = [Path(keys.tables[name], direct.get(name), parents.get(name)) for name in names]
     chosen = {path.name for path in paths}
-    return Paths(main, reason, [_with_skipped(path, keys, main.name, chosen) for path in paths], left_out)
+    paths = [replace(path, skipped=dict(_skipped(path, keys, main.name, chosen))) for path in paths]
+    return Paths(main, reason, paths, left_out)
 
 
 def _named(keys: Keys, unit: str) -> KeyedTable:
@@ -262,16 +263,11 @@ def _way(keys: Keys, name: str, main: str) -> Sequence[str]:
     return []
 
 
-def _with_skipped(path: Path, keys: Keys, main: str, chosen: set[str]) -> Path:
-    """A table with the reasons why columns that refer to tables of the release are not keys."""
+def _skipped(path: Path, keys: Keys, main: str, chosen: set[str]) -> Iterator[tuple[str, str]]:
+    """The columns that refer to tables of the release and are not keys, with the reasons."""
     used = [reference.column for reference in path.references]
     if path.name == main:
         used.append(str(path.table.key))
-    skipped = dict(_skipped(path, keys, main, chosen, used))
-    return replace(path, skipped=skipped)
-
-
-def _skipped(path: Path, keys: Keys, main: str, chosen: set[str], used: Sequence[str]) -> Iterator[tuple[str, str]]:
     for reference in keys.of(path.name):
         if reference.column in used or reference.target not in chosen:
             continue
