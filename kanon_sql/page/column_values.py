@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -180,12 +181,12 @@ def preview(hierarchy: Hierarchy, counts: Mapping[Any, int]) -> HierarchyPreview
 def _level(hierarchy: Hierarchy, level: int, placed: Sequence[tuple[int, int]]) -> LevelPreview:
     codes = hierarchy.codes(level)
     labels = hierarchy.distinct_labels(level)
-    rows_of: dict[int, int] = {}
+    rows_of: Counter[int] = Counter()
     for row, rows in placed:
-        rows_of[codes[row]] = rows_of.get(codes[row], 0) + rows
-    by_rows = sorted(rows_of, key=lambda code: -rows_of[code])
-    largest = tuple((shown(labels[code]), rows_of[code]) for code in by_rows[:_LARGEST])
-    return LevelPreview(tuple(rows_of[code] for code in by_rows), largest)
+        rows_of[codes[row]] += rows
+    by_rows = rows_of.most_common()
+    largest = tuple((shown(labels[code]), rows) for code, rows in by_rows[:_LARGEST])
+    return LevelPreview(tuple(rows for _, rows in by_rows), largest)
 
 
 def shown(value: Any) -> str:

@@ -181,6 +181,16 @@ class Draft:
         return [column.name for column in self.columns if column.role == role]
 
 
+@dataclass(frozen=True)
+class SavedDraft:
+    """A draft in a file: the contents of its spec, the reasons of roles, and the levels that were shown."""
+
+    spec: Mapping[str, Any]
+    reasons: Mapping[str, str]
+    levels: Mapping[str, int]
+    of_table: bool
+
+
 def as_suggested(columns: Iterable[SuggestedColumn], keys: Mapping[str, Any]) -> Draft:
     """The draft with the roles and hierarchies that the data suggest."""
     return Draft(tuple(DraftColumn(column, column.role, suggested_attribute(column)) for column in columns), keys)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,9 @@ from kanon_sql.errors import SpecError, TargetError
 from kanon_sql.frequency.fitting import file_in_folder
 from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.page import web
-from kanon_sql.page.draft import CONNECTION, REASONS, Draft, DraftColumn, as_suggested, without_code
+from kanon_sql.page.draft import CONNECTION, REASONS, Draft, DraftColumn, SavedDraft, as_suggested, without_code
 from kanon_sql.page.explore import checked
 from kanon_sql.page.names import first_target
-from kanon_sql.page.saved_work import SavedDraft, SavedWork
 from kanon_sql.page.state import Page, PageResult
 from kanon_sql.plan.observer import Observer
 from kanon_sql.spec import Spec
@@ -82,19 +81,17 @@ def open_again(page: Page, source: str, reading: Mapping[str, Any], *, table: bo
         page.put(_completed(page, draft, seen), seen.rows, tuple(seen.notes), page.results if keep else ())
 
 
-def restore(page: Page, work: SavedWork) -> None:
-    """Return to saved work: read its source again, and show its draft and results; KanonError."""
+def restore(page: Page, saved: SavedDraft, results: Sequence[tuple[Mapping[str, Any], SavedDraft]]) -> None:
+    """Return to a saved draft and the results, with their drafts: read the source again, and show them; KanonError."""
     with page.opening():
-        connection = page.connection if work.draft.of_table else {}
-        options = {**{key: work.draft.spec[key] for key in specs.READING if key in work.draft.spec}, **connection}
-        seen = looked_at(
-            str(work.draft.spec.get("source")), options, time_limit=page.time_limit, observer=_showing(page)
-        )
-        results = [
+        connection = page.connection if saved.of_table else {}
+        options = {**{key: saved.spec[key] for key in specs.READING if key in saved.spec}, **connection}
+        seen = looked_at(str(saved.spec.get("source")), options, time_limit=page.time_limit, observer=_showing(page))
+        restored = [
             PageResult(
                 number=result["number"],
                 name=result["name"],
-                draft=_restored(page, saved, seen),
+                draft=_restored(page, of_result, seen),
                 manifest=result["manifest"],
                 way=tuple((seconds, score, bound) for seconds, score, bound in result["way"]),
                 sql=result["sql"],
@@ -102,9 +99,9 @@ def restore(page: Page, work: SavedWork) -> None:
                 statement=result["statement"],
                 explored=checked(result.get("explored") or {}),
             )
-            for result, saved in work.results
+            for result, of_result in results
         ]
-        page.put(_restored(page, work.draft, seen), seen.rows, tuple(seen.notes), results)
+        page.put(_restored(page, saved, seen), seen.rows, tuple(seen.notes), restored)
 
 
 def _restored(page: Page, saved: SavedDraft, seen: Suggestions) -> Draft:

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql.errors import SpecError, TargetError
-from kanon_sql.page.draft import CONNECTION, REASONS, Draft
+from kanon_sql.page.draft import CONNECTION, REASONS, Draft, SavedDraft
 from kanon_sql.page.explore import checked, without_values
 from kanon_sql.page.folder import DATA, listed_file
 from kanon_sql.page.names import paths_read, plain
-from kanon_sql.page.saved_work import SavedDraft, SavedWork
 from kanon_sql.page.state import Page
 from kanon_sql.staging import write_file
 
@@ -59,8 +58,11 @@ def _saved(draft: Draft) -> dict[str, Any]:
     return {"spec": spec, "reasons": reasons, "levels": dict(draft.levels), "of_table": draft.of_table}
 
 
-def load(page: Page, path: Path) -> SavedWork:
-    """Read a saved file; SpecError if it is not one, or if it reads something that the page may not."""
+def load(page: Page, path: Path) -> tuple[SavedDraft, list[tuple[dict[str, Any], SavedDraft]]]:
+    """The draft of a saved file, and its results with their drafts.
+
+    SpecError if it is not a saved file, or if it reads something that the page may not.
+    """
     if path.stat().st_size > _MOST_BYTES:
         raise SpecError(f"{path.name} has more than {_MOST_BYTES // 2**20} MiB, and was not saved by this page")
     try:
@@ -68,14 +70,14 @@ def load(page: Page, path: Path) -> SavedWork:
         if content[_MARK] != _VERSION:
             raise SpecError(f"{path.name} was saved by another version; open the data again")
         draft = _draft_of(content["draft"])
-        results = tuple((dict(result), _draft_of(result["draft"])) for result in content["results"])
+        results = [(dict(result), _draft_of(result["draft"])) for result in content["results"]]
         for result, _ in results:
             _check_result(result)
     except (ValueError, KeyError, TypeError, AttributeError, OSError):
         raise SpecError(f"{path.name} was not saved by this page, or was changed since; open the data again") from None
     for saved in (draft, *(saved for _, saved in results)):
         _check(page, saved)
-    return SavedWork(draft, results)
+    return draft, results
 
 
 def _draft_of(content: Mapping[str, Any]) -> SavedDraft:

@@ -105,7 +105,7 @@ def reopen(request: Request, form: FormData) -> Response:
     """Return to saved work."""
     page: Page = request.app.state.page
     path = folder.listed_file(page.output, str(form.get("work", "")), saved.ENDING)
-    restore(page, saved.load(page, path))
+    restore(page, *saved.load(page, path))
     page.saved_name = path.name.removesuffix(saved.ENDING)
     return shown(request, "columns")
 

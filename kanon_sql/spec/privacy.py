@@ -402,11 +402,6 @@ class Privacy(SensitiveModels, Anonymity):
         """The models that compare classes with a population."""
         return tuple(model for model in (self.k_map, self.delta_presence) if model is not None)
 
-    @property
-    def hierarchical(self) -> Mapping[str, TCloseness]:
-        """The columns whose values are compared by their distance in a hierarchy."""
-        return {name: model for name, model in self.t_closeness.items() if model.distance == "hierarchical"}
-
 
 class PrivacyModelOptions(TypedDict, total=False):
     """The keywords of verbs for the models of `Privacy`, for type checkers; a test compares them with its fields."""

@@ -69,16 +69,11 @@ def is_of_people(table: str, key: str) -> bool:
 
 def _alike(first: list[str], second: list[str]) -> bool:
     """Whether both are the same words, apart from the ending of a plural."""
-    return _same("".join(first), "".join(second)) if first and second else False
-
-
-def _same(first: str, second: str) -> bool:
-    if first == second:
-        return True
-    common = next(
-        (place for place, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second))
-    )
-    return common >= _LEAST_COMMON and first[common:] in _ENDINGS and second[common:] in _ENDINGS
+    one, other = "".join(first), "".join(second)
+    shorter = min(len(one), len(other))
+    common = next((place for place in range(shorter) if one[place] != other[place]), shorter)
+    plural = common >= _LEAST_COMMON and one[common:] in _ENDINGS and other[common:] in _ENDINGS
+    return bool(one and other) and (one == other or plural)
 
 
 def _ends(longer: list[str], shorter: list[str]) -> bool:

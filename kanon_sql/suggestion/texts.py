@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
@@ -82,7 +83,11 @@ def code_recipe(name: str, counts: Mapping[Any, int], whole: bool) -> dict[str, 
     >>> code_recipe("PLZ", {"01067": 4, "10115": 9, "80331": 2}, False)
     {'prefix': [4, 3, 2, 1]}
     """
-    lengths = sorted({len(as_text(value)) for value in counts if value is not None})
+    rows_of: Counter[int] = Counter()
+    for value, rows in counts.items():
+        if value is not None:
+            rows_of[len(as_text(value))] += rows
+    lengths = sorted(rows_of)
     postal = bool(name_phrases(name) & _POSTAL)
     if not lengths or len(counts) <= (2 if postal else 2 * FEW):
         return None
@@ -92,21 +97,13 @@ def code_recipe(name: str, counts: Mapping[Any, int], whole: bool) -> dict[str, 
         return {"prefix": _prefixes(lengths[-1]), **pad} if fits else None
     if share(counts, _ADDRESS.fullmatch) == 1:
         return {"networks": [24, 16, 8]}
-    usual = _usual_length(counts)
+    usual, _ = rows_of.most_common(1)[0]
     same_form = share(counts, lambda text: len(text) == usual and _CODE.fullmatch(text)) >= _SAME_SHAPE
     if usual > 1 and same_form:
         return {"prefix": _prefixes(usual)}
     if usual > 1 and share(counts, _ICD_CODE.fullmatch) >= _SAME_SHAPE:
         return {"prefix": _prefixes(min(usual, 4))}
     return None
-
-
-def _usual_length(counts: Mapping[Any, int]) -> int:
-    filled: dict[int, int] = {}
-    for value, rows in counts.items():
-        if value is not None:
-            filled[len(as_text(value))] = filled.get(len(as_text(value)), 0) + rows
-    return max(filled, key=lambda length: filled[length])
 
 
 def _prefixes(length: int) -> list[int]:
