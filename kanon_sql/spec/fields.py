@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
-from types import MappingProxyType
 from typing import Annotated, Any, Literal, Self, TypeAlias, get_args
 
 from pydantic import (
     AfterValidator,
     BeforeValidator,
     Field,
-    PlainSerializer,
     PlainValidator,
     PrivateAttr,
     StrictBool,
@@ -65,6 +63,7 @@ from kanon_sql.spec.recipes import RECIPES, FunctionRecipe, Recipe, spelled_out
 from kanon_sql.spec.session import Limits, Session
 from kanon_sql.spec.suppression_limit import FRACTION_OR_ROWS, SuppressionLimit
 from kanon_sql.spec.types import (
+    FROZEN,
     Columns,
     LocalPath,
     Manifest,
@@ -75,6 +74,7 @@ from kanon_sql.spec.types import (
     Weight,
     by_column,
     distinct,
+    empty,
     no_folder,
 )
 
@@ -278,27 +278,11 @@ Attributes: TypeAlias = Annotated[
     Annotated[Mapping[Text, AttributeSpec], Field(min_length=1)],
     BeforeValidator(by_column),
     BeforeValidator(distinct),
-    AfterValidator(MappingProxyType),
-    PlainSerializer(dict, return_type=dict[str, AttributeSpec]),
+    *FROZEN,
 ]
-Perturbations: TypeAlias = Annotated[
-    Mapping[Text, Perturbation],
-    AfterValidator(MappingProxyType),
-    PlainSerializer(dict, return_type=dict[str, Perturbation]),
-]
-
-
-Levels: TypeAlias = Annotated[
-    Mapping[Text, Annotated[StrictInt, Field(ge=0)]],
-    AfterValidator(MappingProxyType),
-    PlainSerializer(dict, return_type=dict[str, int]),
-]
-
-LeastValues: TypeAlias = Annotated[
-    Mapping[Text, Annotated[StrictInt, Field(ge=2)]],
-    AfterValidator(MappingProxyType),
-    PlainSerializer(dict, return_type=dict[str, int]),
-]
+Perturbations: TypeAlias = Annotated[Mapping[Text, Perturbation], *FROZEN]
+Levels: TypeAlias = Annotated[Mapping[Text, Annotated[StrictInt, Field(ge=0)]], *FROZEN]
+LeastValues: TypeAlias = Annotated[Mapping[Text, Annotated[StrictInt, Field(ge=2)]], *FROZEN]
 
 _NAMES = "a list of column names, as text"
 _FORMAT = "a format such as '%d.%m.%Y' or '%d.%m.%Y %H:%M'"
@@ -383,14 +367,10 @@ class Places(Model):
         "The character between the fields of a CSV source. Detected by default.",
         takes="one character such as ';', or tab",
     )
-    columns: Annotated[
-        Mapping[Text, Annotated[ColumnForm, BeforeValidator(_type_alone)]],
-        AfterValidator(MappingProxyType),
-        PlainSerializer(dict),
-    ] = spec_key(
+    columns: Annotated[Mapping[Text, Annotated[ColumnForm, BeforeValidator(_type_alone)]], *FROZEN] = spec_key(
         "How individual columns of a file are read.",
         takes="a mapping such as {zip: text, pay: {decimal: ','}}",
-        default_factory=lambda: MappingProxyType({}),
+        default_factory=empty,
     )
 
     database: LocalPath | None = spec_key(
@@ -399,11 +379,11 @@ class Places(Model):
         group=DATA,
         repr=False,
     )
-    attach: Annotated[Mapping[Text, LocalPath], AfterValidator(MappingProxyType), PlainSerializer(dict)] = spec_key(
+    attach: Annotated[Mapping[Text, LocalPath], *FROZEN] = spec_key(
         "DuckDB files to attach to the database; their tables are NAME.main.TABLE. They are opened read-only unless "
         "`into` names one.",
         takes="names and DuckDB files, such as {lake: lake.duckdb}",
-        default_factory=lambda: MappingProxyType({}),
+        default_factory=empty,
         repr=False,
     )
     memory_limit: Annotated[str, Field(pattern=r"(?i)^\s*\d+(\.\d+)?\s*[kmgt]i?b\s*$")] | None = spec_key(
@@ -520,10 +500,10 @@ class ReleaseSpec(Decision):
         gt=0,
         le=1,
     )
-    reasons: Annotated[Mapping[Text, Text], AfterValidator(MappingProxyType), PlainSerializer(dict)] = spec_key(
+    reasons: Annotated[Mapping[Text, Text], *FROZEN] = spec_key(
         "Why columns have their roles, for the report.",
         takes="a mapping such as {age: Colleagues know it.}",
-        default_factory=lambda: MappingProxyType({}),
+        default_factory=empty,
     )
     reason_k: Text | None = spec_key("Why this k was chosen, for the report.", takes="a sentence")
 
@@ -699,8 +679,7 @@ class Spec(ReleaseSpec):
         "Minimum number of values of a sensitive column that remain possible for everyone after all compared releases "
         "are intersected. It needs `l_diversity` of the column, and changes that do not allow it wait.",
         takes="a mapping such as {disease: 3}",
-        default_factory=dict,
-        validate_default=True,
+        default_factory=empty,
     )
     deferral_limit: StrictFloat = spec_key(
         "Maximum number of people (rows, without a `unit`) who may wait, as a fraction of those in the release; above "
@@ -719,8 +698,7 @@ class Spec(ReleaseSpec):
     perturb: Perturbations = spec_key(
         "Other columns to change at random: add noise, swap ranks or apply PRAM.",
         takes="a mapping such as {salary: {noise: {scale: 100}}}",
-        default_factory=dict,
-        validate_default=True,
+        default_factory=empty,
     )
     secret: LocalPath | None = spec_key(
         "A file with a secret that makes perturbed and redrawn values reproducible.",

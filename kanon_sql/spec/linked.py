@@ -12,7 +12,7 @@ from kanon_sql.spec.fields import AttributeSpec, Decision, LeastValues
 from kanon_sql.spec.keys import DATA, PRIVACY, SEARCH, TARGET, spec_key
 from kanon_sql.spec.privacy import SensitiveModel, SensitiveModels
 from kanon_sql.spec.suppression_limit import FRACTION_OR_ROWS, SuppressionLimit
-from kanon_sql.spec.types import Columns, LocalPath, Model, Source, Text, by_column
+from kanon_sql.spec.types import Columns, LocalPath, Model, Source, Text, by_column, empty
 
 OWN = "own"  # the value of `keys` for the column that identifies the rows of its own table
 _MOST_TABLES = 20
@@ -170,8 +170,7 @@ class LinkedSpec(Decision):
         "Minimum number of values of a sensitive column that two releases together leave possible for everyone, by "
         "default 2 for every column with `l_diversity`.",
         takes="a mapping such as {diagnoses.severity: 3}",
-        default_factory=dict,
-        validate_default=True,
+        default_factory=empty,
     )
     deferral_limit: StrictFloat = spec_key(
         "Maximum number of people of whom anything may wait, as a fraction of those in the release; above it, the old "

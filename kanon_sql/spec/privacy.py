@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypedDict
 
 from pydantic import (
-    AfterValidator,
     BeforeValidator,
     Field,
-    PlainSerializer,
     StrictFloat,
     StrictInt,
     WithJsonSchema,
@@ -29,7 +26,7 @@ from kanon_sql.privacy.uniqueness import Estimator
 from kanon_sql.spec.choices import Minimality
 from kanon_sql.spec.keys import spec_key
 from kanon_sql.spec.recipes import RECIPES, Recipe, spelled_out
-from kanon_sql.spec.types import Model, Source, Text
+from kanon_sql.spec.types import FROZEN, Model, Source, Text, empty
 
 Share: TypeAlias = Annotated[StrictFloat, Field(gt=0, le=1)]
 
@@ -219,12 +216,11 @@ def _spelled_out(kind: type[SensitiveModel]) -> BeforeValidator:
     return BeforeValidator(by_column)
 
 
-_FROZEN = AfterValidator(MappingProxyType), PlainSerializer(dict)
-LDiversities: TypeAlias = Annotated[Mapping[Text, LDiversity], _spelled_out(LDiversity), *_FROZEN]
-TClosenesses: TypeAlias = Annotated[Mapping[Text, TCloseness], _spelled_out(TCloseness), *_FROZEN]
-AlphaKs: TypeAlias = Annotated[Mapping[Text, AlphaK], _spelled_out(AlphaK), *_FROZEN]
-BetaLikenesses: TypeAlias = Annotated[Mapping[Text, BetaLikeness], _spelled_out(BetaLikeness), *_FROZEN]
-DeltaDisclosures: TypeAlias = Annotated[Mapping[Text, DeltaDisclosure], _spelled_out(DeltaDisclosure), *_FROZEN]
+LDiversities: TypeAlias = Annotated[Mapping[Text, LDiversity], _spelled_out(LDiversity), *FROZEN]
+TClosenesses: TypeAlias = Annotated[Mapping[Text, TCloseness], _spelled_out(TCloseness), *FROZEN]
+AlphaKs: TypeAlias = Annotated[Mapping[Text, AlphaK], _spelled_out(AlphaK), *FROZEN]
+BetaLikenesses: TypeAlias = Annotated[Mapping[Text, BetaLikeness], _spelled_out(BetaLikeness), *FROZEN]
+DeltaDisclosures: TypeAlias = Annotated[Mapping[Text, DeltaDisclosure], _spelled_out(DeltaDisclosure), *FROZEN]
 
 
 class Above(Model):
@@ -307,10 +303,6 @@ def _own_models(value: object) -> object:
 _REFERENCES = {"type": "array", "items": {"type": "string", "pattern": r"^[\w.]+:\w+$"}}
 
 
-def _none() -> Any:
-    return MappingProxyType({})
-
-
 class Anonymity(Model):
     """k-anonymity: the minimum size of a class."""
 
@@ -326,27 +318,27 @@ class SensitiveModels(Model):
     l_diversity: LDiversities = spec_key(
         "Minimum diversity of the values of a sensitive column in every class.",
         takes="a mapping such as {disease: 3} or {disease: {l: 3, kind: entropy}}",
-        default_factory=_none,
+        default_factory=empty,
     )
     t_closeness: TClosenesses = spec_key(
         "Maximum distance between the distribution of a sensitive column in a class and in the whole table.",
         takes="a mapping such as {income: 0.2} or {income: {t: 0.2, distance: ordered}}",
-        default_factory=_none,
+        default_factory=empty,
     )
     alpha_k: AlphaKs = spec_key(
         "Maximum share of a class with the same sensitive value, or with a particular one.",
         takes="a mapping such as {disease: 0.5} or {disease: {alpha: 0.5, value: HIV}}",
-        default_factory=_none,
+        default_factory=empty,
     )
     beta_likeness: BetaLikenesses = spec_key(
         "Maximum relative gain of a sensitive value's share in a class over its share in the table.",
         takes="a mapping such as {disease: 2} or {disease: {beta: 2, kind: basic}}",
-        default_factory=_none,
+        default_factory=empty,
     )
     delta_disclosure: DeltaDisclosures = spec_key(
         "Maximum absolute logarithm of a sensitive value's share in a class divided by its share in the table.",
         takes="a mapping such as {disease: 1.0}",
-        default_factory=_none,
+        default_factory=empty,
     )
 
     @property

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import (
@@ -16,6 +17,7 @@ from pydantic import (
     ConfigDict,
     Field,
     GetJsonSchemaHandler,
+    PlainSerializer,
     StrictFloat,
     StringConstraints,
     ValidationInfo,
@@ -95,6 +97,14 @@ def by_column(value: object) -> object:
     if isinstance(value, list | tuple) and all(isinstance(column, str) for column in value):
         return {column: {} for column in value}
     return value
+
+
+FROZEN = AfterValidator(MappingProxyType), PlainSerializer(dict)  # of mappings that no one can change
+
+
+def empty() -> Mapping[Any, Any]:
+    """The default of such a mapping."""
+    return MappingProxyType({})
 
 
 Text: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
