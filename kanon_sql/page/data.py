@@ -67,7 +67,9 @@ def show(request: Request, problem: str = "") -> Response:
     except KanonError as error:
         return rendered(request, "data", problem, **{**content, "missing": str(error)})
     k = 1 if rare else page.draft.k
-    content["before"] = _before(draft, summary, k)
+    columns = _columns(draft, summary)
+    rows = [[_limited(summary, name, row.get(name), k) for name, _ in columns] for row in summary.rows]
+    content["before"] = Rows(columns, rows)
     if result:
         content["after"] = _after(page, result, summary, k) if content["matched"] else _released(result, summary, k)
     return rendered(request, "data", problem, **content)
@@ -78,12 +80,6 @@ def _columns(draft: Draft, summary: SourceSummary) -> list[tuple[str, str]]:
     named = {name for name, of_column in summary.columns.items() if of_column.rows}
     roles = [(column.name, column.role) for column in draft.columns if column.name in named]
     return sorted(roles, key=lambda column: column[1] in (IDENTIFIER, DROPPED))
-
-
-def _before(draft: Draft, summary: SourceSummary, k: int) -> Rows:
-    columns = _columns(draft, summary)
-    rows = [[_limited(summary, name, row.get(name), k) for name, _ in columns] for row in summary.rows]
-    return Rows(columns, rows)
 
 
 def _limited(summary: SourceSummary, name: str, value: Any, k: int) -> Cell:

@@ -115,6 +115,7 @@ def show(request: Request, problem: str = "") -> Response:
         missing = str(error)
     database = ' --database "$DATABASE"' if _needs_database(candidate.draft.keys) else ""
     result = candidate.result
+    files = [target["file"], _report_name(target)] if "file" in target else []
     asked = request.query_params.get("ask", "").split("/")
     content = {
         "candidate": candidate,
@@ -122,7 +123,7 @@ def show(request: Request, problem: str = "") -> Response:
         "verdict": decision.verdict_on(result, page.draft) if result else None,
         "decision": decision,
         "declared": decision.declared(page.draft),
-        "asked": [name for name in _files(target) if name in asked and (page.output / name).exists()],
+        "asked": [name for name in files if name in asked and (page.output / name).exists()],
         "wanted": request.query_params.get("report", "show"),
         "target": target,
         "text": text,
@@ -137,11 +138,6 @@ def show(request: Request, problem: str = "") -> Response:
     return rendered(
         request, "release", problem, reports=REPORTS, forms=FORMS, dialects=DIALECTS, words=words, **content
     )
-
-
-def _files(target: Mapping[str, Any]) -> list[str]:
-    """The files that a release can write: its own, and its report."""
-    return [target["file"], _report_name(target)] if "file" in target else []
 
 
 def _report_name(target: Mapping[str, Any]) -> str:

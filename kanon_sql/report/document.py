@@ -313,18 +313,22 @@ def _pictures(figures: Mapping[str, Any], limits: _Limits) -> dict[str, Any]:
     k = figures["k"]
     rows = manifest["rows"]
     released = manifest["released_rows"]
+    totals = rows, released  # that class sizes are shares of
+    if figures["counted"] != "rows":
+        bands = figures["class_sizes"]
+        totals = manifest.get("people"), manifest.get("released_people") or sum(band["release"] for band in bands)
     proven = [entry for entry in figures["loss_by_k"] if entry["score"] is not None]
     by_column: dict[str, list[Row]] = {}
     for bar in figures["distributions"]:
         by_column.setdefault(bar["column"], []).append(bar)
     shown = [(name, bars) for name, bars in by_column.items() if len(bars) > 1][: limits.columns]
-    pairs = _paired(figures["associations"], limits.paired)
+    names = dict.fromkeys(name for pair in figures["associations"] for name in pair["columns"])
+    paired = {*list(names)[: limits.paired]}
+    pairs = [pair for pair in figures["associations"] if paired.issuperset(pair["columns"])]
     columns = figures["columns"]
     lattice = figures["lattice"] if limits.lattice else None
     return {
-        "sizes": _drawn(
-            figures["class_sizes"], lambda bands: charts.sizes(bands, *_counted(figures), k, figures["counted"])
-        ),
+        "sizes": _drawn(figures["class_sizes"], lambda bands: charts.sizes(bands, *totals, k, figures["counted"])),
         "columns": [
             Markup(charts.columns(columns[start : start + _IN_A_PICTURE], start))
             for start in range(0, len(columns), _IN_A_PICTURE)
@@ -344,19 +348,5 @@ def _pictures(figures: Mapping[str, Any], limits: _Limits) -> dict[str, Any]:
     }
 
 
-def _counted(figures: Mapping[str, Any]) -> tuple[int | None, int]:
-    """The totals that class sizes are shares of, in rows or people: in the source and in the release."""
-    manifest, bands = figures["manifest"], figures["class_sizes"]
-    if figures["counted"] == "rows":
-        return manifest["rows"], manifest["released_rows"]
-    return manifest.get("people"), manifest.get("released_people") or sum(band["release"] for band in bands)
-
-
 def _drawn(rows: Sequence[Row], draw: Callable[[Sequence[Row]], str]) -> Markup | None:
     return Markup(draw(rows)) if rows else None
-
-
-def _paired(pairs: Sequence[Row], most: int) -> list[Row]:
-    """The pairs among the first columns, if there are more."""
-    names = list(dict.fromkeys(name for pair in pairs for name in pair["columns"]))[:most]
-    return [pair for pair in pairs if set(pair["columns"]) <= set(names)]

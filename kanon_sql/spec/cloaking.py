@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
+from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
 from kanon_sql.spec.choices import CloakMethod
 from kanon_sql.spec.fields import ReleaseSpec, Spec, Target
 from kanon_sql.spec.keys import DATA, PLACES, TARGET, spec_key
 from kanon_sql.spec.privacy import Privacy
-from kanon_sql.spec.types import Columns, Model, Text
+from kanon_sql.spec.types import Columns, Model, Text, alone
 
 _OF_METHODS: dict[str, tuple[CloakMethod, ...]] = {
     "depth": ("adaptive", "both"),
@@ -88,10 +88,6 @@ class Cloak(Model):
         return self
 
 
-def _method_alone(value: object) -> object:
-    return {"method": value} if isinstance(value, str) else value
-
-
 def _plain_form(target: Target | None) -> Target | None:
     if target and target.form != "table":
         raise ValueError(f"places are released as a table or a file, not as {target.form}; leave out `form`")
@@ -108,7 +104,7 @@ class CloakSpec(ReleaseSpec):
         group=PLACES,
     )
     time: Text = spec_key("The column of times to cloak.", ..., takes="the name of the column of times")
-    cloak: Annotated[Cloak, BeforeValidator(_method_alone)] = spec_key(
+    cloak: Annotated[Cloak, alone("method")] = spec_key(
         "The method for cloaking places and times.",
         Cloak(),
         takes="a method, or a mapping such as {method: clique, dx: 0.01, dt: 600}",

@@ -72,6 +72,7 @@ from kanon_sql.spec.types import (
     Source,
     Text,
     Weight,
+    alone,
     by_column,
     distinct,
     empty,
@@ -341,10 +342,6 @@ class ColumnForm(Model):
     null: Nulls = _MISSING()
 
 
-def _type_alone(value: object) -> object:
-    return {"type": value} if isinstance(value, str) else value
-
-
 class Places(Model):
     """Where the tables of a run are, how files are read, and the limits of memory and threads."""
 
@@ -367,7 +364,7 @@ class Places(Model):
         "The character between the fields of a CSV source. Detected by default.",
         takes="one character such as ';', or tab",
     )
-    columns: Annotated[Mapping[Text, Annotated[ColumnForm, BeforeValidator(_type_alone)]], *FROZEN] = spec_key(
+    columns: Annotated[Mapping[Text, Annotated[ColumnForm, alone("type")]], *FROZEN] = spec_key(
         "How individual columns of a file are read.",
         takes="a mapping such as {zip: text, pay: {decimal: ','}}",
         default_factory=empty,

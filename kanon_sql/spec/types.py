@@ -90,6 +90,11 @@ def distinct(value: object) -> object:
     return value
 
 
+def alone(key: str) -> BeforeValidator:
+    """Accept a bare text in place of a mapping with this key."""
+    return BeforeValidator(lambda value: {key: value} if isinstance(value, str) else value)
+
+
 def by_column(value: object) -> object:
     """Turn a plain list of columns, or columns without settings, into the full mapping."""
     if isinstance(value, Mapping):
