@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from kanon_sql.page import folder
-from kanon_sql.page.explore import checked
+from kanon_sql.page.explore import checked, exploration
 from kanon_sql.page.server import MOST_BYTES, MOST_OF_DATA
 from support.page import PEOPLE, client_of, finished, text_of, work_here
 
@@ -181,9 +181,7 @@ def test_saved_work_comes_back_with_its_results():
             (r.number, r.name, json.loads(json.dumps(r.manifest, default=str))) for r in results
         ]
         explored = page.results[0].explored
-        assert [found["node"] for found in explored["nodes"]] == [
-            tuple(found["node"]) for found in results[0].explored["nodes"]
-        ]
+        assert explored["nodes"] == results[0].explored["nodes"]
         assert (explored["samples"], bool(results[0].explored["samples"])) == ({}, True), "no value of the source"
         assert "Other levels for 1" in client.get("compare").text
         for screen in ("search", "release", "risk"):
@@ -235,8 +233,9 @@ def test_a_saved_lattice_is_checked():
     node = {"node": [1, 0], "safe": True, "detail": 0.5, "suppressed": 2, "groups": None, "smallest": None}
     saved = {"columns": ["a", "b"], "bottom": [0, 0], "top": [2, 1], "best": [1, 0], "nodes": [node], "small": True}
     saved |= {"rows": 9, "may_suppress": 2, "samples": {"a": ["x", "*"]}}
-    found = checked(saved)
-    assert (found["best"], found["nodes"][0]["node"], found["samples"]) == ((1, 0), (1, 0), {})
+    found = exploration(7, checked(saved), "")
+    assert found
+    assert (found.best, [*found.nodes], found.samples) == ((1, 0), [(1, 0)], {})
     for change in (
         {"best": [0, 0]}, {"best": [1]}, {"top": [0, 0]}, {"top": [900, 900]}, {"nodes": [node] * 301}, {"rows": "x"},
         {"nodes": [{**node, "detail": "<b>"}]}, {"nodes": [{}]}, {"columns": None},

@@ -75,27 +75,32 @@ class Exploration:
 
 
 def exploration(number: int, explored: Mapping[str, Any], picked: str) -> Exploration | None:
-    """The explored lattice of a result; None without one. `picked`: the levels of a node, by default the best."""
+    """The explored lattice of a result; None without one. `picked`: the levels of a node, by default the best.
+
+    KeyError, TypeError or ValueError for a lattice in a file that is not one that was saved.
+    """
     if not explored:
         return None
-    columns = explored["columns"]
+    columns = [str(name) for name in explored["columns"]]
+    bottom, top, best = (_node_of(explored[name], columns) for name in ("bottom", "top", "best"))
     nodes = {}
     for found in explored["nodes"]:
-        figures = {key: value for key, value in found.items() if key != "node"}
-        node = tuple(found["node"])
-        nodes[node] = ExploredNode(dict(zip(columns, node, strict=True)), **figures)
+        node = _node_of(found["node"], columns)
+        safe = None if found["safe"] is None else bool(found["safe"])
+        detail = None if found["detail"] is None else float(found["detail"])
+        counts = {name: None if found.get(name) is None else int(found[name]) for name in _COUNTS}
+        nodes[node] = ExploredNode(dict(zip(columns, node, strict=True)), safe, detail=detail, **counts)
     by_key = {node.key: node for node in nodes.values()}
-    best = tuple(explored["best"])
     return Exploration(
         number,
         columns,
         nodes,
-        Lattice(tuple(explored["bottom"]), tuple(explored["top"])),
+        Lattice(bottom, top),
         best,
         by_key.get(picked, nodes[best]),
-        explored["rows"],
-        explored["may_suppress"],
-        explored["small"],
+        int(explored["rows"]),
+        int(explored["may_suppress"]),
+        bool(explored["small"]),
         explored["samples"],
     )
 
@@ -106,37 +111,18 @@ def without_values(explored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def checked(explored: Mapping[str, Any]) -> dict[str, Any]:
-    """An explored lattice of a file; KeyError, TypeError or ValueError if it is not one that was saved."""
-    if not explored:
+    """An explored lattice of a file, without values; the same errors if it is not one that was saved."""
+    found = exploration(0, explored, "")
+    if found is None:
         return {}
-    columns = [str(name) for name in explored["columns"]]
-    bottom, top, best = (_node_of(explored[name], columns) for name in ("bottom", "top", "best"))
-    nodes: list[dict[str, Any]] = [
-        {
-            "node": _node_of(found["node"], columns),
-            "safe": None if found["safe"] is None else bool(found["safe"]),
-            "detail": None if found["detail"] is None else float(found["detail"]),
-            **{name: None if found.get(name) is None else int(found[name]) for name in _COUNTS},
-        }
-        for found in explored["nodes"]
-    ]
-    lattice = Lattice(bottom, top)
-    inside = all(bottom[i] <= found["node"][i] <= top[i] for found in nodes for i in range(len(columns)))
-    if not inside or len(nodes) > MOST_NODES or best not in [found["node"] for found in nodes]:
+    lattice = found.lattice
+    bounds = list(zip(lattice.bottom, lattice.top, strict=True))
+    inside = all(low <= level <= top for node in found.nodes for level, (low, top) in zip(node, bounds, strict=True))
+    if not inside or len(explored["nodes"]) > MOST_NODES:
         raise ValueError("nodes")
-    if explored["small"] and not can_draw_nodes(lattice):
+    if found.small and not can_draw_nodes(lattice):
         raise ValueError("size")
-    return {
-        "columns": columns,
-        "bottom": bottom,
-        "top": top,
-        "best": best,
-        "nodes": nodes,
-        "small": bool(explored["small"]),
-        "rows": int(explored["rows"]),
-        "may_suppress": int(explored["may_suppress"]),
-        "samples": {},
-    }
+    return without_values(explored)
 
 
 def _node_of(levels: Sequence[Any], columns: Sequence[str]) -> Node:
