@@ -158,6 +158,7 @@ def _chosen(page: Page, request: Request) -> list[PageResult]:
 
 def _content(page: Page, left: PageResult, right: PageResult) -> dict[str, Any]:
     settings = list(_settings(left, right))
+    missing = [why for result in (left, right) for why in (result.measures.get("missing") or {}).values()]
     return {
         "settings": settings,
         "risks": list(_risk_lines(page, left, right)),
@@ -165,7 +166,7 @@ def _content(page: Page, left: PageResult, right: PageResult) -> dict[str, Any]:
         "main": list(_main_lines(left, right)),
         "found": list(_figure_lines(left, right)),
         "unmeasured": [result.number for result in (left, right) if not result.measures],
-        "missing": _missing(left, right),
+        "missing": list(dict.fromkeys(missing)),  # what could not be measured, and why
         "questions": page.questions,
         "generalized": list(_generalized(left, right)),
         "sentences": list(_sentences(left, right, settings)),
@@ -280,12 +281,6 @@ def _answer(result: PageResult, question: Sequence[str]) -> float | None:
         if tuple(answered["columns"]) == tuple(question) and answered["errors"]:
             return float(answered["errors"]["median"])
     return None
-
-
-def _missing(left: PageResult, right: PageResult) -> list[str]:
-    """What could not be measured, and why."""
-    reasons = [why for result in (left, right) for why in (result.measures.get("missing") or {}).values()]
-    return list(dict.fromkeys(reasons))
 
 
 def _main_lines(left: PageResult, right: PageResult) -> Iterator[Line]:

@@ -93,7 +93,13 @@ class ByHand:
             return self
         label = self._new(level, new)
         boxes = {label if name == old else name: texts for name, texts in self.levels[level - 1].items()}
-        return self._with(level, boxes)._renamed_member(level + 1, old, label)
+        renamed = self._with(level, boxes)
+        if level == len(self.levels):
+            return renamed
+        above = {
+            name: tuple(label if text == old else text for text in texts) for name, texts in self.levels[level].items()
+        }
+        return renamed._with(level + 1, above)
 
     def dropped(self, level: int, label: str) -> ByHand:
         """Delete a group; its chips are then in no group."""
@@ -108,14 +114,6 @@ class ByHand:
     def lower(self) -> ByHand:
         """Remove the highest level."""
         return replace(self, levels=self.levels[:-1] or ({},))
-
-    def _renamed_member(self, level: int, old: str, new: str) -> ByHand:
-        """Rename a member of a level's groups."""
-        if level > len(self.levels):
-            return self
-        boxes = self.levels[level - 1]
-        renamed = {label: tuple(new if text == old else text for text in texts) for label, texts in boxes.items()}
-        return self._with(level, renamed)
 
     def _new(self, level: int, label: str) -> str:
         label = " ".join(label.split())

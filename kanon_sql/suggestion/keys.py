@@ -193,14 +193,25 @@ def _references(
     found: list[ForeignKey] = list(_declared(table, tables))
     declared = {reference.column for reference in found}
     possible = [pair for pair in _possible(table, tables) if pair.column not in declared]
-    missing = _missing(scratch, table, possible, tables)
-    complete = [pair for pair, lost in zip(possible, missing, strict=True) if not lost]
-    found += _most_certain(complete)
+    texts = [  # in one statement: the number of values per pair that the key lacks
+        scratch.text(
+            "keys/missing",
+            number=number,
+            column=[pair.column],
+            source=table.table.relation,
+            key=[pair.key],
+            target=tables[pair.target].table.relation,
+        )
+        for number, pair in enumerate(possible)
+    ]
+    counts = scratch.rows_as(queries.union_all(texts), "keys/missing") if texts else []
+    missing = {possible[int(number)]: int(n) for number, n in counts}
+    found += _most_certain([pair for pair in possible if not missing[pair]])
     settled = {reference.column for reference in found}
     broken = [
-        BrokenKey(pair.table, pair.column, pair.target, pair.key, lost)
-        for pair, lost in zip(possible, missing, strict=True)
-        if lost and pair.certainty == SAME and pair.column not in settled
+        BrokenKey(pair.table, pair.column, pair.target, pair.key, missing[pair])
+        for pair in possible
+        if missing[pair] and pair.certainty == SAME and pair.column not in settled
     ]
     order = {column.name: number for number, column in enumerate(table.table.columns)}
     return sorted(found, key=lambda reference: order[reference.column]), broken
@@ -242,26 +253,6 @@ def _column(table: KeyedTable, name: str) -> Column:
     column = table.table.column(name)
     assert column is not None
     return column
-
-
-def _missing(
-    scratch: Scratch, table: KeyedTable, pairs: Sequence[ForeignKey], tables: Mapping[str, KeyedTable]
-) -> list[int]:
-    """The number of values per pair that the key lacks, in one statement."""
-    texts = [
-        scratch.text(
-            "keys/missing",
-            number=number,
-            column=[pair.column],
-            source=table.table.relation,
-            key=[pair.key],
-            target=tables[pair.target].table.relation,
-        )
-        for number, pair in enumerate(pairs)
-    ]
-    found = scratch.rows_as(queries.union_all(texts), "keys/missing") if texts else []
-    missing = {int(number): int(n) for number, n in found}
-    return [missing[number] for number in range(len(pairs))]
 
 
 def _most_certain(pairs: Sequence[ForeignKey]) -> Iterator[ForeignKey]:

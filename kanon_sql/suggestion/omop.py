@@ -144,8 +144,8 @@ def _concept(table: str, name: str) -> OmopColumn:
 def _ancestors(scratch: Scratch, tables: Mapping[str, Relation], values: Collection[Any]) -> Levels:
     """The ancestors of concepts, from the finest level to the coarsest; empty without a vocabulary.
 
-    A concept can have several parents: the one with most of the concepts below it is chosen, so that the levels are
-    nested.
+    A concept can have several parents: the one with most of the concepts below it is chosen, then the oldest, so that
+    the levels are nested.
     """
     vocabulary = tables.get("concept_ancestor")
     concepts = [int(value) for value in values if value is not None]
@@ -154,7 +154,10 @@ def _ancestors(scratch: Scratch, tables: Mapping[str, Relation], values: Collect
     wanted = scratch.load("concepts", {"concept_id": "BIGINT"}, [concepts])
     edges = scratch.rows("keys/ancestors", vocabulary=vocabulary, concepts=wanted)
     scratch.drop("concepts")
-    parent = _tree([(int(child), int(above), int(below)) for child, above, below in edges])
+    parents: dict[int, list[tuple[int, int]]] = defaultdict(list)
+    for child, above, below in edges:
+        parents[int(child)].append((-int(below), int(above)))
+    parent = {child: min(found)[1] for child, found in parents.items()}
     paths = {concept: _path(concept, parent) for concept in concepts}
     deepest = max(len(path) for path in paths.values())
     levels = [
@@ -163,14 +166,6 @@ def _ancestors(scratch: Scratch, tables: Mapping[str, Relation], values: Collect
     ]
     missing = {None: OTHER} if None in values else {}
     return tuple({**level, **missing} for level in _spread(levels, len(concepts)))
-
-
-def _tree(edges: Sequence[tuple[int, int, int]]) -> dict[int, int]:
-    """One parent for every concept: of its parents, the one with the most concepts below it, then the oldest."""
-    parents: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for child, above, below in edges:
-        parents[child].append((-below, above))
-    return {child: min(found)[1] for child, found in parents.items()}
 
 
 def _path(concept: int, parent: Mapping[int, int]) -> list[int]:

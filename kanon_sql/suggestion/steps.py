@@ -6,7 +6,7 @@ Rounding is deliberate: a hierarchy with an exact quantile of the data would pub
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from itertools import pairwise, product
 from math import log
@@ -148,7 +148,9 @@ def _edges(numbers: Counted) -> list[list[Decimal]]:
     levels: list[list[Decimal]] = []
     for labels in _LABELS:
         if labels * 2 <= len(numbers):
-            levels.append(sorted({*apart, *_at_quantiles(rest, labels, levels[-1] if levels else None)}))
+            quantiles = [quantile(rest, part / labels) for part in range(1, labels)]
+            edges = [_closest(levels[-1], number) if levels else _rounded(number) for number in quantiles]
+            levels.append(sorted({*apart, *edges}))
     return [level for level in levels if level] or [apart or [numbers[len(numbers) // 2][0]]]
 
 
@@ -159,16 +161,6 @@ def _after(numbers: Counted, mode: Decimal) -> Decimal:
         return mode
     step = nice(min(above[0] - mode, abs(mode) or above[0] - mode))
     return mode + step
-
-
-def _at_quantiles(numbers: Counted, labels: int, among: Sequence[Decimal] | None) -> Iterator[Decimal]:
-    """Round edges near the quantiles for a number of labels, among the edges of the level below, if any."""
-    for part in range(1, labels):
-        exact = quantile(numbers, part / labels)
-        if among is None:
-            yield _rounded(exact)
-        else:
-            yield _closest(among, exact)
 
 
 def _closest(among: Sequence[Decimal], number: Decimal) -> Decimal:

@@ -180,18 +180,14 @@ def _labelled(groups: Sequence[Sequence[Any]], named: Collection[Any]) -> Labels
     taken: set[str] = set()
     labels = {}
     for group in groups:
-        label = _named(group, named)
+        texts = [label_of(value) for value in group if value in named]
+        more = [f"{len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else []
+        label = " / ".join([*texts[:_SHOWN], *more, *([OTHER] if len(texts) < len(group) else [])])
         while label in taken:
             label += " +"
         taken.add(label)
         labels.update(dict.fromkeys(group, label))
     return labels
-
-
-def _named(group: Sequence[Any], named: Collection[Any]) -> str:
-    texts = [label_of(value) for value in group if value in named]
-    more = [f"{len(texts) - _SHOWN} more"] if len(texts) > _SHOWN else []
-    return " / ".join([*texts[:_SHOWN], *more, *([OTHER] if len(texts) < len(group) else [])])
 
 
 def label_of(value: Any) -> str:
