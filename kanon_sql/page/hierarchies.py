@@ -37,7 +37,6 @@ from kanon_sql.page.recipes import (
     kind_of,
     plainly,
     recipe_of,
-    refused,
     texts_of,
     usual,
 )
@@ -155,7 +154,7 @@ def _preview(
         values = page.editor.values(page.draft, column.name)
         return preview(page.editor.fitted(page.draft, column.name, recipe), values.counts), {}
     except PROBLEMS as error:
-        return None, errors_of(refused(error), kind or kind_of(recipe), column.name)
+        return None, errors_of(error, kind or kind_of(recipe), column.name)
 
 
 def _editor(page: Page, column: DraftColumn, values: ColumnValues, used: str) -> dict[str, Any]:
@@ -256,7 +255,7 @@ def recipe(request: Request, form: FormData) -> Response:
     try:
         _take(page, place, column.name, _in_folder(page, column, kind, texts), f"Generalized by: {KINDS[kind].title}.")
     except PROBLEMS as error:
-        page.editor.rejected[column.name] = Rejected(kind, texts, errors_of(refused(error), kind, column.name))
+        page.editor.rejected[column.name] = Rejected(kind, texts, errors_of(error, kind, column.name))
         answer = show(request)
         answer.status_code = 422
         return answer
@@ -418,7 +417,7 @@ def upload(request: Request, form: FormData) -> Response:
         message = f"Taken from {name}: {hierarchy.leaf_count:,} values."
         _take(page, place, column.name, _grouped(hierarchy, column.name), message)
     except PROBLEMS as error:
-        raise plainly(refused(error)) from None
+        raise plainly(error) from None
     return _back(request, "groups")
 
 

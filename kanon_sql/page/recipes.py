@@ -219,8 +219,9 @@ def complete(kind: str, recipe: Any) -> bool:
     return kind == "suppress" or (kind not in (*FILES, "groups", "table") and all(recipe.get(key) for key in needed))
 
 
-def errors_of(error: KanonError, kind: str, column: str) -> dict[str, str]:
-    """The error messages by field; '' for none of the fields."""
+def errors_of(error: Exception, kind: str, column: str) -> dict[str, str]:
+    """The error messages of a recipe by field; '' for none of the fields."""
+    error = _refused(error)
     text = str(error)
     fields = [field.key for field in KINDS[kind].fields]
     whole = f"quasi_identifiers.{column}.hierarchy"
@@ -232,8 +233,9 @@ def errors_of(error: KanonError, kind: str, column: str) -> dict[str, str]:
     return {fields[0] if fields and kind not in FILES else "": _sentence(text, error)}
 
 
-def plainly(error: KanonError) -> SpecError:
-    """An error whose text includes the values that it is about."""
+def plainly(error: Exception) -> SpecError:
+    """An error of a recipe whose text includes the values that it is about."""
+    error = _refused(error)
     return SpecError(_sentence(str(error), error))
 
 
@@ -285,6 +287,6 @@ def as_suggested(values: ColumnValues) -> Any:
     return suggestion.recipe if not suggestion.levels else "suppress"
 
 
-def refused(error: Exception) -> KanonError:
+def _refused(error: Exception) -> KanonError:
     """An error of a recipe as a KanonError; a library's message is replaced by a general one."""
     return error if isinstance(error, KanonError) else SpecError("this does not fit the column; correct it")

@@ -104,7 +104,6 @@ def _template(name: str) -> Template:
         "figure": _figure,
         "percent": _percent,
         "percent_in_text": words.percent,
-        "short": charts.short,
         "parameters": parameters,
         "listed": words.listed,
         "md": _markdown,

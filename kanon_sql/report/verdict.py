@@ -89,27 +89,18 @@ class Verdict:
     @classmethod
     def read(cls, described: Mapping[str, Any]) -> Verdict:
         """The verdict of a manifest."""
-        return cls(
-            described["outcome"],
-            described["recipient"],
-            conditions=tuple(described["conditions"]),
-            checks=tuple(Check(**check) for check in described["checks"]),
-            why=tuple(described["why"]),
-            assumed=tuple(described["assumed"]),
-            by_recipient=described["by_recipient"] or None,
-        )
+        fields: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value for name, value in described.items()
+        }
+        fields["checks"] = tuple(Check(**check) for check in described["checks"])
+        fields["by_recipient"] = described["by_recipient"] or None
+        return cls(**fields)
 
     def to_dict(self) -> dict[str, Any]:
         """The verdict for JSON."""
-        return {
-            "outcome": self.outcome,
-            "recipient": self.recipient,
-            "conditions": list(self.conditions),
-            "checks": [asdict(check) for check in self.checks],
-            "why": list(self.why),
-            "assumed": list(self.assumed),
-            "by_recipient": dict(self.by_recipient or {}),
-        }
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
+        checks = [asdict(check) for check in self.checks]
+        return {**plain, "checks": checks, "by_recipient": dict(self.by_recipient or {})}
 
 
 def verdict(
