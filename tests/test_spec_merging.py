@@ -60,7 +60,7 @@ def test_wrong_options_of_an_algorithm(text: str, message: str) -> None:
 
 def test_a_file_can_set_the_options_of_an_algorithm(tmp_path: Path) -> None:
     path = write(tmp_path, f"{{source: t, quasi_identifiers: [a], {NESTED}}}")
-    assert load(path).prioprivacy.rules == str(tmp_path / "my_rules")
+    assert load(path).rules == str(tmp_path / "my_rules")
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,8 @@ def _of_hierarchies(spec: Spec, source: Source) -> dict[str, str]:
     for purpose, path in named.items():
         if path and Path(path).is_file():
             digests[purpose] = sha256(Path(path))
-    if spec.prioprivacy.rules:
-        rules = [[path.name, sha256(path)] for path in files(f"{spec.prioprivacy.rules}/*") if path.is_file()]
+    if spec.rules:
+        rules = [[path.name, sha256(path)] for path in files(f"{spec.rules}/*") if path.is_file()]
         digests["rules"] = digest_of(rules)
     if spec.privacy.populated or spec.privacy.of_release:
         with opened_population(source.engine, spec, models_of(spec, source)) as population:

@@ -169,7 +169,7 @@ class _PrioPrivacyRun:
 
     def _suppressions(self, joined: Sequence[int], size: int) -> Iterator[list[Node]]:
         """The sets of attributes to hide, in the order of their places or of the published program."""
-        if self.task.spec.prioprivacy.suppression_order == "published":
+        if self.task.spec.suppression_order == "published":
             chosen = (columns for columns in combinations(joined, size) if joined[-1] in columns)
             sets: Iterable[list[Sequence[int]]] = [hash_map_order(chosen)]
         else:
@@ -446,7 +446,7 @@ class _PrioPrivacyRun:
         order = priority_order(self.task.spec, self.columns)
         return {
             "changed_first": [self.columns[j] for j in order],
-            "rules": "files" if self.task.spec.prioprivacy.rules else "hierarchies",
+            "rules": "files" if self.task.spec.rules else "hierarchies",
             "form": "wildcard" if loose else "strict",
             "domains": dict(zip(self.columns, self.domains, strict=True)),
             "transformations_tried": len(self.nodes) - 1,

@@ -172,7 +172,7 @@ def _typed(rules: tuple[ReplacementRule, ...], kind: str, path: Path) -> tuple[R
 
 def rules_of(spec: Spec, attributes: Sequence[Attribute]) -> list[RulesByLevel]:
     """The rules of a spec's folder, or of the hierarchies where it names none: per attribute, in their order."""
-    if spec.prioprivacy.rules is None:
+    if spec.rules is None:
         return [from_hierarchy(attribute.hierarchy) for attribute in attributes]
-    rules = read(spec.prioprivacy.rules, {attribute.column.name: attribute.column.kind for attribute in attributes})
+    rules = read(spec.rules, {attribute.column.name: attribute.column.kind for attribute in attributes})
     return [rules[attribute.column.name] for attribute in attributes]

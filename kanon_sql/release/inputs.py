@@ -42,7 +42,7 @@ def files_read(spec: ReleaseSpec) -> Iterator[Path]:
     named += [spec.secret, spec.regions, *_populations(spec)]
     if spec.hierarchies:
         named += [f"{spec.hierarchies}/{column}.csv" for column in (*spec.quasi_identifiers, *spec.privacy.t_closeness)]
-    named += [f"{spec.prioprivacy.rules}/*.txt"] if spec.prioprivacy.rules else []
+    named += [f"{spec.rules}/*.txt"] if spec.rules else []
     for name in named:
         yield from files(str(name)) if name else ()
 

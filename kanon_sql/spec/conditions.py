@@ -149,7 +149,7 @@ def no_regions(spec: Spec) -> Words | None:
     if not recodes(spec) or not (spec.regions or spec.write_regions):
         return None
     shown = {spec.show, *(attribute.show for attribute in spec.quasi_identifiers.values())}
-    options = {"rules": bool(spec.prioprivacy.rules), "wildcard_suppression": spec.wildcard_suppression}
+    options = {"rules": bool(spec.rules), "wildcard_suppression": spec.wildcard_suppression}
     options |= {f'show="{statistic}"': statistic in shown for statistic in ("mean", "median", "mode")}
     return _first({"option": name} for name, is_set in options.items() if is_set)
 

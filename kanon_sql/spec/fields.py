@@ -46,6 +46,7 @@ from kanon_sql.spec.choices import (
     SearchStrategy,
     Sensitivity,
     Show,
+    SuppressionOrder,
     Unmapped,
 )
 from kanon_sql.spec.file_options import (
@@ -796,6 +797,16 @@ class Spec(ReleaseSpec):
     def max_suppressed(self) -> float | str:
         """The suppression limit; no limit where rows wait for the classes of an earlier node."""
         return 1.0 if self.incremental and self.reuses_earlier else self.suppression_limit
+
+    @property
+    def rules(self) -> str | None:
+        """The folder of PrioPrivacy's rule files."""
+        return self.prioprivacy.rules
+
+    @property
+    def suppression_order(self) -> SuppressionOrder:
+        """The order in which PrioPrivacy tries to suppress cells."""
+        return self.prioprivacy.suppression_order
 
     @property
     def wildcard_suppression(self) -> bool:
