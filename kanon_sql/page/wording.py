@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-from kanon_sql.page.draft import Draft
+from kanon_sql.page.draft import Draft, DraftColumn
 from kanon_sql.report.words import date_letters
 
 # What a key of a spec, or an option of the same name, is called on the page.
@@ -135,15 +134,6 @@ _SAME_SCREEN = re.compile(r" under (\w+)(?=(?:, | and | or )“[^”]+” under 
 _PERCENT = re.compile(r"(?<=\d) (?=%)")
 
 
-@dataclass(frozen=True)
-class NamedColumn:
-    """A column that a message names: its position, its name, and whether it has a hierarchy to correct."""
-
-    place: int
-    name: str
-    generalized: bool
-
-
 def in_page_words(text: str) -> str:
     """The message with the labels of the page's fields.
 
@@ -214,10 +204,10 @@ def type_words(type_name: str) -> str:
     return next((words for type_, words in _TYPES if type_.fullmatch(type_name.upper())), type_name)
 
 
-def columns_in(text: str, draft: Draft) -> Sequence[NamedColumn]:
-    """The columns that a message names, in quotes or as its first word; they are links on the page."""
+def columns_in(text: str, draft: Draft) -> list[tuple[int, DraftColumn]]:
+    """The columns that a message names, in quotes or as its first word, with their places, for links."""
     return [
-        NamedColumn(place, column.name, column.generalized)
+        (place, column)
         for place, column in enumerate(draft.columns)
         if column.name and (repr(column.name) in text or re.match(rf"{re.escape(column.name)}(?:\.csv)?[:,. ]", text))
     ]

@@ -264,19 +264,15 @@ class _ExaminedColumn:
         if counts.rows < _FEWEST:
             return
         kind = "other unique numbers"
-        if self._is_free_text:
+        texts = [text for text, _ in self._values] if counts.column.kind == "text" else []
+        characters = sum(map(len, texts))
+        words = sum(len(text.split()) for text in texts)
+        different = counts.counts.distinct >= FREE_TEXT_DIFFERENT * self._filled
+        long = characters >= FREE_TEXT_CHARACTERS * len(texts) and words >= FREE_TEXT_WORDS * len(texts)
+        if texts and different and long:
             yield self._identifier(kind, "content", "is free text, which may name anybody", self._filled)
         elif counts.role == IDENTIFIER:
             yield self._identifier(kind, "content", _DIFFERS, counts.counts.unique_values, exact=True)
-
-    @property
-    def _is_free_text(self) -> bool:
-        if self._counts.column.kind != "text" or not self._values:
-            return False
-        characters = sum(len(text) for text, _ in self._values) / len(self._values)
-        words = sum(len(text.split()) for text, _ in self._values) / len(self._values)
-        different = self._counts.counts.distinct >= FREE_TEXT_DIFFERENT * self._filled
-        return different and characters >= FREE_TEXT_CHARACTERS and words >= FREE_TEXT_WORDS
 
     def _rows(self, seen: int) -> int:
         """The rows of the table, extrapolated from the examined values."""

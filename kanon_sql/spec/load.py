@@ -23,6 +23,7 @@ from kanon_sql.spec.validation_errors import explained, shown
 
 Fill: TypeAlias = Callable[[Any, Any], None]  # completes the tree of a file, given its loader
 SpecType = TypeVar("SpecType", bound=ReleaseSpec)
+ModelType = TypeVar("ModelType", bound=Model)
 
 KEYS = ("audit", "differencing_history")  # of a release in a pipeline only
 CLOAKING = tuple(key for key in CloakSpec.model_fields if key not in Spec.model_fields)
@@ -116,18 +117,12 @@ def load_linked(given: LinkedSpec | Mapping[str, Any] | str | os.PathLike[str], 
         folder, mapping = Path(given).parent, read(Path(given))
     if "tables" not in mapping:
         raise SpecError("this spec has no `tables`; for a single table use `kanon anonymize`, or `kanon_sql.anonymize`")
-    try:
-        return LinkedSpec.model_validate({**mapping, **changes}, context=folder and {"folder": folder})
-    except ValidationError as error:
-        raise SpecError(explained(error)) from None
+    return _built(LinkedSpec, {**mapping, **changes}, folder)
 
 
 def session(source: object = None, **options: Any) -> Session:
     """The session for the keys of `Places`; None means unset. `source`: its name, if it has one."""
-    try:
-        places = Places.model_validate({key: value for key, value in options.items() if value is not None})
-    except ValidationError as error:
-        raise SpecError(explained(error)) from None
+    places = _built(Places, {key: value for key, value in options.items() if value is not None})
     spec = Spec.model_construct(source=str(as_text(source)), **{key: getattr(places, key) for key in options})
     for conflict in READING_CONFLICTS:
         if refusal := conflict.error(spec):
@@ -274,20 +269,19 @@ def _without_empty(mapping: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def validated(mapping: Mapping[str, Any], model: type[SpecType], folder: Path | None = None) -> SpecType:
-    """The spec of a mapping, with relative paths from a folder; SpecError in one sentence."""
+    """The spec of a mapping, with relative paths from a folder; SpecError also for keys of other verbs."""
     values = _without_empty(mapping)
-    _refuse_keys(values, model)
+    if "tables" in values:
+        raise SpecError(TABLES)
+    if model is Spec and (found := next((key for key in CLOAKING if key in values), None)):
+        raise SpecError(CLOAKS.format(option=found))
+    if model is CloakSpec and (found := next((key for key in GENERALIZING if key in values), None)):
+        raise SpecError(f"`{found}` is for anonymize, which generalizes columns, and places are cloaked; leave it out")
+    return _built(model, values, folder)
+
+
+def _built(model: type[ModelType], values: Mapping[str, Any], folder: Path | None = None) -> ModelType:
     try:
         return model.model_validate(values, context={"folder": folder} if folder else None)
     except ValidationError as error:
         raise SpecError(explained(error)) from None
-
-
-def _refuse_keys(mapping: Mapping[str, Any], model: type[ReleaseSpec]) -> None:
-    """Raise SpecError for a key of another verb."""
-    if "tables" in mapping:
-        raise SpecError(TABLES)
-    if model is Spec and (found := next((key for key in CLOAKING if key in mapping), None)):
-        raise SpecError(CLOAKS.format(option=found))
-    if model is CloakSpec and (found := next((key for key in GENERALIZING if key in mapping), None)):
-        raise SpecError(f"`{found}` is for anonymize, which generalizes columns, and places are cloaked; leave it out")
