@@ -7,15 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
-from kanon_sql.privacy import (
-    THRESHOLDS,
-    Histogram,
-    PeopleByClass,
-    ReleaseModel,
-    estimated_uniqueness,
-    marketer_risk,
-    prosecutor_risk,
-)
+from kanon_sql.privacy import THRESHOLDS, Histogram, PeopleByClass, estimated_uniqueness
 from kanon_sql.privacy.risk_models import least_size
 from kanon_sql.release.findings import Summary
 
@@ -110,17 +102,13 @@ class Classes:
     @property
     def bands(self) -> tuple[Band, ...]:
         """The classes by commonly used bands of sizes."""
-        return tuple(self._band(least, most) for least, most in _BANDS)
-
-    def _band(self, least: int, most: int | None) -> Band:
-        inside = [group for group in self.by_size if group.size >= least and (most is None or group.size <= most)]
-        return Band(
-            least,
-            most,
-            classes=sum(group.classes for group in inside),
-            rows=sum(group.rows for group in inside),
-            people=None if self.of_people is None else self.of_people.between(least, most),
-        )
+        found = []
+        for least, most in _BANDS:
+            inside = [group for group in self.by_size if group.size >= least and (most is None or group.size <= most)]
+            classes = sum(group.classes for group in inside)
+            people = None if self.of_people is None else self.of_people.between(least, most)
+            found.append(Band(least, most, classes, sum(group.rows for group in inside), people))
+        return tuple(found)
 
     @property
     def highest(self) -> float:
@@ -130,28 +118,23 @@ class Classes:
     @property
     def mean(self) -> float:
         """The mean prosecutor's risk, and the marketer's: classes over rows; people count at their smallest class."""
-        return _figure(marketer_risk(1), self) if self.of_people is None else self.of_people.mean
+        return self.number / self.rows if self.of_people is None else self.of_people.mean
 
     @property
     def above(self) -> tuple[RowsAboveThreshold, ...]:
         """The rows whose prosecutor's risk is above the usual thresholds."""
-        return tuple(self._above(risk) for risk in THRESHOLDS)
-
-    def _above(self, risk: float) -> RowsAboveThreshold:
-        (model,) = prosecutor_risk(above=risk, share=0)
-        rows = sum(group.rows for group in self.by_size if group.size < least_size(risk))
-        people = None if self.of_people is None else self.of_people.above(risk)
-        return RowsAboveThreshold(risk, rows, people, _figure(model, self) if people is None else people / self.counted)
+        found = []
+        for risk in THRESHOLDS:
+            rows = sum(group.rows for group in self.by_size if group.size < least_size(risk))
+            people = None if self.of_people is None else self.of_people.above(risk)
+            share = (rows if people is None else people) / self.counted
+            found.append(RowsAboveThreshold(risk, rows, people, share))
+        return tuple(found)
 
     def uniqueness(self, sampling_fraction: float) -> float | None:
         """The share of the population that is unique, estimated by Dankar's rule; None without an estimate."""
         share = estimated_uniqueness(self.histogram, sampling_fraction)
         return share if share == share else None
-
-
-def _figure(model: object, classes: Classes) -> float:
-    assert isinstance(model, ReleaseModel)
-    return model.figure(classes.histogram)
 
 
 def classes_of(summary: Summary) -> Classes:
