@@ -412,7 +412,6 @@ class PrivacyModelOptions(TypedDict, total=False):
     privacy: Sequence[PrivacyModel | ReleaseModel | tuple[PrivacyModel | ReleaseModel, ...]] | Mapping[str, Any] | None
 
 
-RELEASE_MODELS: dict[str, type[Model]] = {"risk": Risk, "uniqueness": Uniqueness}
 SENSITIVE_MODELS: dict[str, type[SensitiveModel]] = {
     "l_diversity": LDiversity,
     "t_closeness": TCloseness,
@@ -420,4 +419,3 @@ SENSITIVE_MODELS: dict[str, type[SensitiveModel]] = {
     "beta_likeness": BetaLikeness,
     "delta_disclosure": DeltaDisclosure,
 }
-POPULATION_MODELS: dict[str, type[PopulationModel]] = {"k_map": KMap, "delta_presence": DeltaPresence}
