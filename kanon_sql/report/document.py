@@ -16,8 +16,8 @@ from kanon_sql.report import charts, words
 from kanon_sql.report.evidence import reason_of, sections
 from kanon_sql.report.forms import as_html, questions, title_of
 from kanon_sql.report.numbers import count, figure, level_text, parameters
+from kanon_sql.report.verdict import recipient_in_words
 from kanon_sql.report.verdict import verdict as decided
-from kanon_sql.spec import RECIPIENTS
 
 MOST_BYTES = 150_000
 Row = Mapping[str, Any]
@@ -118,7 +118,7 @@ def _template(name: str) -> Template:
         "levels": _levels,
         "level": level_text,
         "met": _met,
-        "recipient": _recipient,
+        "recipient": recipient_in_words,
     }
     return environment.get_template(name)
 
@@ -146,10 +146,6 @@ def _met(met: bool | None) -> Markup:
     return Markup('<span class="{}">{}</span>').format(css, word)
 
 
-def _recipient(name: str) -> str:
-    return "the public" if name == "public" else f"a {RECIPIENTS[name]}"
-
-
 def _shares(rows: Sequence[Row], manifest: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """A distribution as a table, in shares of the source's and the release's rows."""
     of = manifest["rows"]
@@ -165,13 +161,6 @@ def _of_k(rows: Sequence[Row]) -> list[tuple[str, str, str]]:
     proven = [row for row in rows if row["score"] is not None]
     lost = ("few" if row["suppressed"] is None else _percent(row["suppressed"]) for row in proven)
     return [(str(row["k"]), _figure(row["score"]), share) for row, share in zip(proven, lost, strict=True)]
-
-
-def _of_bands(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    return [
-        (charts.band(row), *("–" if row[name] is None else count(row[name]) for name in ("source", "release")))
-        for row in rows
-    ]
 
 
 def _chance(attack: Row) -> str:
@@ -254,7 +243,10 @@ def _content(figures: Mapping[str, Any], limits: _Limits) -> dict[str, Any]:
         "reasons": {name: reason_of(name, manifest) for name in _all_columns(manifest)},
         "least": figures["least"],
         "few": f"fewer than {figures['least']:,}",
-        "bands": _of_bands(figures["class_sizes"]),
+        "bands": [
+            (charts.band(row), *("–" if row[name] is None else count(row[name]) for name in ("source", "release")))
+            for row in figures["class_sizes"]
+        ],
         "roles": _roles(manifest, of_column),
         "norms": [*figures["norms"], *_opinion(figures["attacks"])],
         "pictures": _pictures(figures, limits),

@@ -79,7 +79,7 @@ class Verdict:
         """
         if self.recipient is None:
             return f"{self.outcome}: name the recipient"
-        whom = "the public" if self.recipient == "public" else f"a {RECIPIENTS[self.recipient]}"
+        whom = recipient_in_words(self.recipient)
         reason = f": {self.why[0]}" if self.why else ""
         more = f" (and {counted(len(self.why) - 1, 'reasons')} more)" if len(self.why) > 1 else ""
         if self.outcome == WITH_CONDITIONS:
@@ -101,6 +101,11 @@ class Verdict:
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in vars(self).items()}
         checks = [asdict(check) for check in self.checks]
         return {**plain, "checks": checks, "by_recipient": dict(self.by_recipient or {})}
+
+
+def recipient_in_words(recipient: str) -> str:
+    """A recipient in a sentence."""
+    return "the public" if recipient == "public" else f"a {RECIPIENTS[recipient]}"
 
 
 def verdict(

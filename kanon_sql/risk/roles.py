@@ -73,7 +73,8 @@ def settle(engine: Engine, table: Table, spec: ReleaseSpec) -> tuple[Table, Role
     free = [column for column in table.columns if column.name not in named]
     kept = [column for column in free if spec.keep == EVERY or column.name in spec.kept_by_name]
     dropped = tuple(column.name for column in free if column not in kept)
-    suspected = suspects(engine, table, kept, _quasi_identifiers(table, spec))
+    coarsened = {spec.unit, *chain(*spec.coarsened.values())}  # a kept column must not determine their values
+    suspected = suspects(engine, table, kept, [column for column in table.columns if column.name in coarsened])
     narrow = replace(table, columns=tuple(c for c in table.columns if c.name not in dropped))
     labels, names = labelled(engine, table), tuple(column.name for column in kept)
     contradicted = tuple(contradictions(labels, spec, names))
@@ -227,12 +228,6 @@ def named_identifier(column: Column, different: int, rows: int, fractions: bool 
 
 def _sorted_by_value(column: Column) -> bool:
     return column.ordered or column.kind == "boolean"
-
-
-def _quasi_identifiers(table: Table, spec: ReleaseSpec) -> list[Column]:
-    """The columns whose values a kept one must not determine."""
-    names = {spec.unit, *chain(*spec.coarsened.values())}
-    return [column for column in table.columns if column.name in names]
 
 
 def _rows(count: int) -> str:

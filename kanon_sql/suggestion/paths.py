@@ -113,9 +113,9 @@ def _most_likely(keys: Keys) -> tuple[KeyedTable, str]:
     best = max(rank(table) for table in candidates)
     found = [table for table in candidates if rank(table) == best]
     if len(found) > 1:
-        how = (
-            "lead to each other in a circle" if _in_circle(found, leading) else "could each be the table of the people"
-        )
+        names = {table.name for table in found}
+        is_circle = all(names - {name} <= leading[name] for name in names)
+        how = "lead to each other in a circle" if is_circle else "could each be the table of the people"
         raise SpecError(f"{_few(table.name for table in found)} {how}; {_NAME_UNIT}")
     reasons = ["it is called like a table of people"] if best[0] else []
     if best[1]:
@@ -128,11 +128,6 @@ def _leading(keys: Keys, name: str) -> set[str]:
     first = {reference.table for reference in keys.to(name)}
     second = {reference.table for other in first for reference in keys.to(other)}
     return (first | second) - {name}
-
-
-def _in_circle(found: Sequence[KeyedTable], leading: dict[str, set[str]]) -> bool:
-    names = {table.name for table in found}
-    return all(names - {name} <= leading[name] for name in names)
 
 
 def _to_people(keys: Keys, name: str, main: str, left_out: dict[str, str]) -> ForeignKey | None:

@@ -102,7 +102,7 @@ def _ends(numbers: Counted) -> tuple[Decimal | None, Decimal | None]:
     if high <= low:
         return None, None
     unit = nice((high - low) / 10)
-    bottom, top = (_nearest(end, unit) for end in (low, high))
+    bottom, top = ((end / unit).to_integral_value(ROUND_HALF_EVEN) * unit for end in (low, high))
     below = [number for number in numbers if number[0] < bottom]
     above = [number for number in numbers if number[0] >= top]
     codes_bottom = _worth(below) and bottom - numbers[0][0] > unit
@@ -173,7 +173,3 @@ def _rounded(number: Decimal) -> Decimal:
     if number == 0:
         return Decimal(0)
     return number.quantize(Decimal(1).scaleb(number.adjusted() - 1), ROUND_HALF_EVEN) + 0
-
-
-def _nearest(number: Decimal, unit: Decimal) -> Decimal:
-    return (number / unit).to_integral_value(ROUND_HALF_EVEN) * unit
