@@ -206,7 +206,9 @@ class Deferral:
         if not tables.count(changed):
             return None
         labels = self._rows.of_class
-        in_changed = self._changed_in_history(earlier, changed) if self._follows_people else changed
+        in_changed = changed
+        if self._values and self._rows.has_owner:  # the values of a class depend on those from which people moved
+            in_changed = self._changed_in_history(earlier, changed)
         self._classes = tables.create("classes", "deferral/changed_classes", labels=labels, changed=in_changed)
         self._standing = self._in_classes("standing", self._before, ["n"])
         in_classes = self._in_classes("changed", changed, ["before", "after"])
@@ -259,11 +261,6 @@ class Deferral:
         )
         self._values = [self._with_earlier(values) for values in self._values]
         return self._settle(all_wait)
-
-    @property
-    def _follows_people(self) -> bool:
-        """Whether the values of a class depend on those of the classes from which people moved."""
-        return bool(self._values) and self._rows.has_owner
 
     def _changed_in_history(self, earlier: Sequence[Relation], changed: Relation) -> Relation:
         """The rows of which any release contains another number than the current one."""

@@ -344,7 +344,11 @@ def guarded(
         known = replaced or Replaced()
         newest = _Older("it", regions=known.regions, classes=known.classes)
         past_releases = [(newest, _copied_release(copying, "previous", newest, before))]
-        past_releases += [_past_release(copying, past, file) for past, file in zip(earlier, files, strict=True)]
+        for past, file in zip(earlier, files, strict=True):
+            remedy = f"; or leave that release out with `differencing_history: {past.number}` if no one has it any more"
+            older = _Older(f"its release of {past.at}", remedy, past.at, past.regions, past.classes)
+            copy = _copied_release(copying, f"earlier {past.number}", older, file, stored=False)
+            past_releases.append((older, copy))
         people_copy = copying.copied("source", people)
         yield Guard(limit, copying, past_releases, source, people_copy, [before, *files], regions, classes)
 
@@ -353,12 +357,6 @@ def _read(tables: Scratch, past: Past) -> Source:
     """A view of the file of an earlier release."""
     query = queries.text("files/read_parquet", tables.engine.dialect, path=quoted_path(str(past.file)))
     return Source(tables.engine, tables.engine.table(tables.view(f"file_{past.number}", query)))
-
-
-def _past_release(copying: _Copying, past: Past, file: Source) -> _Past:
-    remedy = f"; or leave that release out with `differencing_history: {past.number}` if no one has it any more"
-    older = _Older(f"its release of {past.at}", remedy, past.at, past.regions, past.classes)
-    return older, _copied_release(copying, f"earlier {past.number}", older, file, stored=False)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,11 @@ class Lineage:
             _check_file(Path(place))
             self._transport: Any = FileTransport(FileConfig(str(Path(place).absolute()), append=True))
             return
-        _check_url(place)
+        parts = urlsplit(place)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise SpecError("lineage events go to a URL such as https://marquez:5000, or to a file that ends in .jsonl")
+        if "@" in parts.netloc or parts.query:
+            raise SpecError(f"the URL of a lineage server must not contain a password or key; set {API_KEY} instead")
         key = os.environ.get(API_KEY)
         more: dict[str, Any] = {"auth": ApiKeyTokenProvider({"api_key": key})} if key else {}
         url = f"{place.removesuffix('/').removesuffix(_ENDPOINT).removesuffix('/')}/"
@@ -79,7 +83,11 @@ class Lineage:
                 self._transport.emit(event)
                 problems.append(None)
             except Exception as error:  # whatever a library raises, a release must not fail for it
-                problems.append(_explained(error))
+                response = getattr(error, "response", None)
+                if response is not None:
+                    problems.append(f"the server answered with status {response.status_code}")
+                else:
+                    problems.append(getattr(error, "strerror", None) or type(error).__name__)
 
         thread = Thread(target=emit, daemon=True)  # so that a server that never ends its answer cannot stop a run
         thread.start()
@@ -110,21 +118,6 @@ def _is_event(line: str) -> bool:
     except ValueError:
         return False
     return isinstance(event, dict) and {"eventTime", "producer", "schemaURL"} <= event.keys()
-
-
-def _check_url(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise SpecError("lineage events go to a URL such as https://marquez:5000, or to a file that ends in .jsonl")
-    if "@" in parts.netloc or parts.query:
-        raise SpecError(f"the URL of a lineage server must not contain a password or key; set {API_KEY} instead")
-
-
-def _explained(error: Exception) -> str:
-    response = getattr(error, "response", None)
-    if response is not None:
-        return f"the server answered with status {response.status_code}"
-    return getattr(error, "strerror", None) or type(error).__name__
 
 
 class Events:

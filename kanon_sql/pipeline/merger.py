@@ -182,9 +182,11 @@ class Merger:
         """DifferencingError if more wait than `deferral_limit` allows, or longer than `deferral_days`."""
         spec = self.spec
         assert spec.target
+        now = datetime.now(UTC)
+        days = (now - datetime.fromisoformat(deferred.oldest)).total_seconds() / 86_400 if deferred.oldest else 0.0
         if deferred.waiting > spec.deferral_limit * deferred.members:
             key, why = "deferral_limit", f"is {spec.deferral_limit:.4g} of {deferred.members:,} {deferred.counted}"
-        elif deferred.oldest and spec.deferral_days is not None and _days_since(deferred.oldest) > spec.deferral_days:
+        elif spec.deferral_days is not None and days > spec.deferral_days:
             key, why = "deferral_days", f"is {spec.deferral_days}"
         else:
             return
@@ -199,7 +201,3 @@ def _sent(tables: Scratch, source: Scratch, rows: Relation) -> Relation:
     """A table of another scratch, sent to this one."""
     dialect = source.engine.dialect
     return tables.receive(rows.name, source.engine, queries.select_all(rows, dialect))
-
-
-def _days_since(time: str) -> float:
-    return (datetime.now(UTC) - datetime.fromisoformat(time)).total_seconds() / 86_400

@@ -176,11 +176,16 @@ def _material(
         copies[role] = encoded(tables, copy, tuple(shown), stored=file is None)
     halves = [copy for copy in copies.values() if copy.is_half]
     _check_named(spec, copies)
+    attacked = copies["release"].columns
+    sensitive = tuple(name for name in spec.sensitive if name in attacked)
+    if not sensitive:  # all except the quasi-identifiers
+        not_attacked = {*shown, spec.unit, *(name for half in halves for name in half.columns)}
+        sensitive = tuple(name for name in attacked if name not in not_attacked)
     return Material(
         tables,
         release=copies["release"],
         quasi_identifiers=tuple(shown),
-        sensitive=_sensitive(spec, copies["release"], halves, shown),
+        sensitive=sensitive,
         location=location,
         time=places.time if places else None,
         source=copies.get("source"),
@@ -233,14 +238,6 @@ def _check_named(spec: Spec, copies: Mapping[str, Copy]) -> None:
     people = [copies[role] for role in ("source", "auxiliary") if role in copies]
     if spec.unit and people and not any(spec.unit in copy.columns for copy in (copies["release"], *people)):
         raise SpecError(f"no table has a column {spec.unit!r}; set `unit` to the column that identifies people")
-
-
-def _sensitive(spec: Spec, release: Copy, halves: Sequence[Copy], shown: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns to attack: the spec's sensitive ones, or else all except the quasi-identifiers."""
-    if named := tuple(name for name in spec.sensitive if name in release.columns):
-        return named
-    not_attacked = {*shown, spec.unit, *(name for half in halves for name in half.columns)}
-    return tuple(name for name in release.columns if name not in not_attacked)
 
 
 def _attacked(material: Material, chosen: Sequence[Attack], name: str, notes: list[str], observer: Observer) -> Attacks:

@@ -182,7 +182,12 @@ class _Prepared:
     def _search(self, problem: Problem, k: int, observer: Observer) -> _StrategyRun:
         outcome = search(problem, observer)
         plan = planned(problem, outcome)
-        minimal = _minimal(problem, outcome)
+        # A node is proven to be k-minimal if no node one step below is anonymous, so none further down.
+        minimal: tuple[Node, ...] = ()
+        tags, below = outcome.tags, problem.lattice.predecessors
+        if tags is not None and problem.judge.model.monotone:
+            nodes = outcome.minimal
+            minimal = tuple(node for node in nodes if all(tags.status(lower) is False for lower in below(node)))
         if problem.spec.sets_show:  # classes show statistics instead of labels
             with Scratch(self.tables.engine, "shown") as own:
                 problem = replace(problem, frequency_set=replace(problem.frequency_set, tables=own))
@@ -259,14 +264,6 @@ def _run(
     )
     slim = replace(outcome, tags=None)  # the tags of a large lattice take much memory
     return _StrategyRun(k, result, slim, minimal, checksum)
-
-
-def _minimal(problem: Problem, outcome: SearchOutcome) -> tuple[Node, ...]:
-    """The nodes that a search proved to be k-minimal: no node one step below is anonymous, so none further down."""
-    tags, below = outcome.tags, problem.lattice.predecessors
-    if tags is None or not problem.judge.model.monotone:
-        return ()
-    return tuple(node for node in outcome.minimal if all(tags.status(lower) is False for lower in below(node)))
 
 
 def _side_by_side(problem: Problem, runs: Sequence[_StrategyRun]) -> Comparison:

@@ -106,13 +106,8 @@ class Comparison(Result, json_form="compare"):
 
     def _lines(self) -> list[tuple[str, str]]:
         proven = "not proven" if self.proven_score is None else f"{self.proven_score:.4f}, proven"
-        return [
-            ("source", f"{self.source}, {self.rows:,} rows"),
-            ("optimum", f"{self.metric} {proven}"),
-            *((self.name_of(search), search.refused or _score_line(search)) for search in self.searches),
-        ]
-
-
-def _score_line(search: StrategyResult) -> str:
-    score = "no score" if search.score is None else f"{search.score:.4f}"
-    return f"{score} in {search.seconds:.2f} s"
+        lines = [("source", f"{self.source}, {self.rows:,} rows"), ("optimum", f"{self.metric} {proven}")]
+        for search in self.searches:
+            score = "no score" if search.score is None else f"{search.score:.4f}"
+            lines.append((self.name_of(search), search.refused or f"{score} in {search.seconds:.2f} s"))
+        return lines

@@ -18,7 +18,6 @@ from kanon_sql.plan.source import (
     AS_IT_IS,
     WITHOUT_TABLES,
     Readable,
-    Source,
     check_engine,
     opened,
     settle_spec,
@@ -28,7 +27,7 @@ from kanon_sql.report.verdict import Check, SmallestGroup, threshold_checks
 from kanon_sql.report.words import waiting_sentence
 from kanon_sql.risk.meanings import meanings
 from kanon_sql.risk.table import TableRisk
-from kanon_sql.spec import RECIPIENTS, Spec, Target
+from kanon_sql.spec import RECIPIENTS, Spec
 from kanon_sql.verbs.options import RiskOptions, spelled_out, taken
 from kanon_sql.verbs.result import DataFrame, Result, frame
 
@@ -205,7 +204,10 @@ def risk(
         before = stack.enter_context(opened(source, settled.model_copy(update=without_tables), connection))
         if not before.engine.has_transactions:
             check_engine(before.engine, "risk")
-        written = release if release is not None else _written(target, before)
+        written = release
+        if target and target.form != "anatomy":  # the file or table that the spec's run wrote, if it exists
+            place = str(target.file or target.table)
+            written = place if (files(place) if target.file else before.engine.find(place)) else None
         as_it_is = settled.model_copy(update=AS_IT_IS)  # the options for reading the source do not apply to the release
         after = None if written is None else stack.enter_context(opened_whole(written, as_it_is, connection, before))
         of_release: TableRisk | None = None
@@ -227,12 +229,3 @@ def risk(
             deferred is not None,
             settled.declared,
         )
-
-
-def _written(target: Target | None, before: Source) -> str | None:
-    """The file or table that the spec's run wrote, if it exists and has all columns in one table."""
-    if target is None or target.form == "anatomy":
-        return None
-    if target.file:
-        return str(target.file) if files(str(target.file)) else None
-    return str(target.table) if before.engine.find(str(target.table)) else None

@@ -18,7 +18,7 @@ from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.linked.copies import source_of, spec_of
 from kanon_sql.linked.history import LastRun, LinkedHistory
 from kanon_sql.linked.links import Link
-from kanon_sql.linked.release import LinkedRelease, check_linked, places_of, release_to
+from kanon_sql.linked.release import check_linked, places_of, release_to
 from kanon_sql.linked.sensitive import compared_columns
 from kanon_sql.linked.waiting import Waiting
 from kanon_sql.pipeline.fingerprints import of_table
@@ -146,19 +146,30 @@ def _run(engine: Engine, spec: LinkedSpec, links: Sequence[Link], observer: Obse
         for link in links
         if link.own_key is None
     ]
+    waiting = released.waiting or Waiting(0, 0, {}, {})
+    none = {"people": 0, "to_appear": 0, "to_leave": 0, "to_change": 0}
     manifest = manifest_of(spec, released, time.monotonic() - started)
     manifest |= {
         "number": history.number,
         "node_kept": released.outcome.found_by == "kept",
-        "waiting": _waiting(released, spec),
+        "waiting": {
+            "people": waiting.people,
+            "changed_rows": waiting.moving,
+            "tables": {name: dict(waiting.counts.get(name, none)) for name in spec.tables},
+        },
         "compared": list(released.compared),
         "warnings": [*released.warnings, *without_keys],
     }
     with Scratch(engine, "counted") as scratch:
         for name, target in targets.items():  # rows that wait are released as they were, or not yet
             manifest["tables"][name]["released_rows"] = scratch.count(target)
-    manifest["released_people"] = manifest["tables"][spec.main]["released_rows"]
-    _check_waiting(manifest, spec)
+    people = manifest["released_people"] = manifest["tables"][spec.main]["released_rows"]
+    if waiting.people > spec.deferral_limit * people:
+        raise DifferencingError(
+            f"changes of {waiting.people:,} people would wait, more than {spec.deferral_limit:.0%} of the {people:,} "
+            "in the release (`deferral_limit`); the last release stays; use coarser hierarchies or a lower m, or "
+            '`differencing_limit="unlimited"` if no one has earlier releases'
+        )
     stored = LastRun(
         number=history.number,
         at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -229,21 +240,3 @@ def _checksum(engine: Engine, targets: Mapping[str, Relation]) -> str:
     """The checksum of the released tables."""
     digests = [of_table(engine, engine.table(target)) for target in targets.values()]
     return hashlib.sha256("".join(digests).encode()).hexdigest()
-
-
-def _waiting(released: LinkedRelease, spec: LinkedSpec) -> dict[str, Any]:
-    waiting = released.waiting or Waiting(0, 0, {}, {})
-    none = {"people": 0, "to_appear": 0, "to_leave": 0, "to_change": 0}
-    tables = {name: dict(waiting.counts.get(name, none)) for name in spec.tables}
-    return {"people": waiting.people, "changed_rows": waiting.moving, "tables": tables}
-
-
-def _check_waiting(manifest: Mapping[str, Any], spec: LinkedSpec) -> None:
-    """DifferencingError if too many people wait."""
-    people, released = manifest["waiting"]["people"], manifest["released_people"]
-    if people > spec.deferral_limit * released:
-        raise DifferencingError(
-            f"changes of {people:,} people would wait, more than {spec.deferral_limit:.0%} of the {released:,} in the "
-            "release (`deferral_limit`); the last release stays; use coarser hierarchies or a lower m, or "
-            '`differencing_limit="unlimited"` if no one has earlier releases'
-        )

@@ -87,7 +87,8 @@ def anonymize_sql(
     """
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
     if dialect is not None:
-        return compiled(source, settled, connection, observer or Observer(), search_in, dialect).sql
+        found = compile(source, settled, connection=connection, observer=observer, search_in=search_in, dialect=dialect)
+        return found.sql
     check_spec(settled, "sql")
     written = _overwriting(settled).as_standalone()
     with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
@@ -128,23 +129,7 @@ def compile(
     True
     """
     settled = settle_spec(source, spec, taken(AnonymizeOptions, options))
-    return compiled(
-        source, settled, connection, observer or Observer(), search_in, dialect, table, frequency_set, names
-    )
-
-
-def compiled(
-    source: Any,
-    settled: Spec,
-    connection: Any,
-    observer: Observer,
-    search_in: SearchIn,
-    dialect: str | None = None,
-    table: str | None = None,
-    frequency_set: Place | None = None,
-    names: str = "exact",
-) -> Compiled:
-    """The release of a spec as SQL."""
+    observer = observer or Observer()
     check_spec(settled, "sql")
     if dialect is not None:
         queries.check_dialect(dialect)
