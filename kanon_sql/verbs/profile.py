@@ -8,7 +8,7 @@ and counts leave the server.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Unpack
 
@@ -205,11 +205,14 @@ def profiled(
         sets = Sets(code(tables, source, coded, rows, coded_tables, counted), counted, coded, rows, deadline)
         complete = count_sets(sets, combined, largest_set, progress)
         listed = sets.listed([column.name for column in combined], largest_set)
-        columns = _suggest(counted, combined, sets.gains(), labelled(engine, table))
-        columns = tuple(
-            replace(column, dates=any(content.said == "contains dates" for content in found_in[column.name]))
-            for column in columns
-        )
+        gains = sets.gains()
+        labels = {label.column: label for label in labelled(engine, table)}
+        columns = []
+        for column in counted:
+            name = column.name
+            profile = _column_profile(column, gains.get(name), column in combined, labels.get(name))
+            dates = any(content.said == "contains dates" for content in found_in[column.name])
+            columns.append(replace(profile, dates=dates))
         suggestions = {column.name: column.suggestion for column in columns}
         together = sets.total([column.name for column in coded if suggestions[column.name] == QUASI_IDENTIFIER])
         sensitive = [column.name for column in counted if column.role == SENSITIVE and not suggestions[column.name]]
@@ -221,7 +224,7 @@ def profiled(
     possible = possible_sets(len(combined), largest_set)
     return Profile(
         rows=rows,
-        columns=columns,
+        columns=tuple(columns),
         combined=tuple(column.name for column in counted if column in combined),
         sets=listed,
         possible_sets=possible,
@@ -238,40 +241,24 @@ def profiled(
     )
 
 
-def _suggest(
-    counted: Sequence[ColumnCounts],
-    combined: Sequence[ColumnCounts],
-    gains: Mapping[str, Gain],
-    labels: Sequence[Labelled] = (),
-) -> tuple[ColumnProfile, ...]:
-    by_column = {label.column: label for label in labels}
-    profiles = []
-    for column in counted:
-        profile = _column_profile(column, gains.get(column.name), column in combined)
-        if label := by_column.get(column.name):  # the table owner's declaration outweighs counts and names
-            reason = f"labelled {label.in_words} for PostgreSQL Anonymizer"
-            profile = replace(profile, suggestion=label.role, reason=reason)
-        profiles.append(profile)
-    return tuple(profiles)
-
-
-def _column_profile(column: ColumnCounts, gain: Gain | None, combined: bool) -> ColumnProfile:
+def _column_profile(column: ColumnCounts, gain: Gain | None, combined: bool, label: Labelled | None) -> ColumnProfile:
     role, reason = column.verdict
     if role is None:
         role, reason = _quasi_identifier(column, gain or column.alone, combined)
+    suggestion = role if role in (IDENTIFIER, QUASI_IDENTIFIER) else NOTHING
+    if label:  # the table owner's declaration outweighs counts and names
+        suggestion, reason = label.role, f"labelled {label.in_words} for PostgreSQL Anonymizer"
+    names = ("distinct", "null_rows", "unique_rows", "smallest_class", "largest_class")
     counts = asdict(column.counted) if column.counted else {}
+    counted: dict[str, Any] = {name: counts.get(name) for name in names}
     return ColumnProfile(
         name=column.name,
         type=column.column.type_without_values,
         kind=column.column.kind,
-        distinct=counts.get("distinct"),
-        null_rows=counts.get("null_rows"),
-        unique_rows=counts.get("unique_rows"),
         unique_share=column.counted.unique_rows / column.rows if column.counted else None,
-        smallest_class=counts.get("smallest_class"),
-        largest_class=counts.get("largest_class"),
-        suggestion=role if role in (IDENTIFIER, QUASI_IDENTIFIER) else NOTHING,
+        suggestion=suggestion,
         reason=reason,
+        **counted,
     )
 
 
