@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from kanon_sql.hints import DROPPED, IDENTIFIER, QUASI_IDENTIFIER
 from kanon_sql.spec import in_flow, limit_text
@@ -11,19 +11,21 @@ from kanon_sql.suggestion.columns import SuggestedTable
 from kanon_sql.suggestion.spec_file import comment, generalized, in_a_line, listed, with_reasons
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DatabaseFile:
-    """The contents of the file. `unit`: the main table, its key, and why; `database`: None if it is not written."""
+    """The contents of the file. `unit`, `key`: the main table and its key; `database`: None if it is not written."""
 
     database: str | None
-    unit: tuple[str, str, str]
-    tables: Sequence[SuggestedTable]
+    unit: str
+    key: str
+    reason: str
+    tables: tuple[SuggestedTable, ...]
     left_out: Mapping[str, str]
     k: int
     m: int | str
     suppression_limit: float | str
-    schema: str
-    notes: Sequence[str] = field(default_factory=tuple)
+    into: str
+    notes: tuple[str, ...] = ()
 
 
 def database_text(draft: DatabaseFile, name: str) -> str:
@@ -45,9 +47,8 @@ def _head(draft: DatabaseFile, name: str) -> Iterator[str]:
     if draft.database is not None:
         yield f"database: {in_flow(draft.database)}"
     yield ""
-    main, key, reason = draft.unit
-    yield from comment(f"The main table, which has one row per person, and its key: {reason}.")
-    yield f"unit: {in_flow({main: key})}"
+    yield from comment(f"The main table, which has one row per person, and its key: {draft.reason}.")
+    yield f"unit: {in_flow({draft.unit: draft.key})}"
 
 
 def _tables(draft: DatabaseFile) -> Iterator[str]:
@@ -90,7 +91,7 @@ def _privacy(draft: DatabaseFile) -> Iterator[str]:
     yield ""
     if len(draft.tables) > 1:
         yield from comment(
-            f"At least {draft.k} people share an attacker's rows of a person: the one in {draft.unit[0]}, and "
+            f"At least {draft.k} people share an attacker's rows of a person: the one in {draft.unit}, and "
             f"{draft.m} of the rows in the other tables; 10 or 20 for the public."
         )
     else:
@@ -106,4 +107,4 @@ def _privacy(draft: DatabaseFile) -> Iterator[str]:
         yield "event_suppression_limit: 0.05   # at most 5 % of the rows of every other table may be left out"
     yield ""
     yield from comment("`overwrite: true` in it lets a later run replace the release.")
-    yield f"into: {in_flow({'schema': draft.schema})}"
+    yield f"into: {in_flow({'schema': draft.into})}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from textwrap import wrap
 from typing import Any
 
@@ -21,32 +21,34 @@ _REASONS = {
 _MANY = 8  # quasi-identifiers; with more, a comment recommends to remove some
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SpecFile:
-    """The contents of the file. `places`: the keys source, database and target, if available.
+    """The contents of the file. `unit`: the column of the people, if they have several rows."""
 
-    `columns`: with all recipes, also those of files. `unit`: the column of the people, if they have several rows.
-    """
-
+    source: str
+    database: str | None
     rows: int
-    places: Mapping[str, Any]
-    columns: Sequence[SuggestedColumn]
+    columns: tuple[SuggestedColumn, ...]
     k: int
     suppression_limit: float | str
-    notes: Sequence[str] = ()
+    notes: tuple[str, ...] = ()
+    reading: Mapping[str, Any] = field(default_factory=dict)
     unit: str | None = None
 
-    def of_role(self, role: str) -> list[SuggestedColumn]:
-        """The columns with a role."""
-        return of_role(self.columns, role)
+    def of_role(self, role: str) -> tuple[SuggestedColumn, ...]:
+        """The columns with a role, in the table's order."""
+        return tuple(of_role(self.columns, role))
 
 
-def text_of(draft: SpecFile, name: str) -> str:
-    """The text of the spec file of this name."""
-    return "\n".join(_lines(draft, name)) + "\n"
+def text_of(draft: SpecFile, places: Mapping[str, Any], name: str) -> str:
+    """The text of the spec file of this name, with all recipes, also those of files.
+
+    `places`: the keys source, database and target, if available, as the file names them.
+    """
+    return "\n".join(_lines(draft, dict(places), name)) + "\n"
 
 
-def _lines(draft: SpecFile, name: str) -> Iterator[str]:
+def _lines(draft: SpecFile, places: dict[str, Any], name: str) -> Iterator[str]:
     yield from comment(f"Suggested by `kanon init` from {draft.rows:,} rows. Read it, edit it, then run:")
     yield from comment(f"  kanon anonymize --spec {name}")
     yield from comment(
@@ -55,7 +57,6 @@ def _lines(draft: SpecFile, name: str) -> Iterator[str]:
     )
     for note in draft.notes:
         yield from comment(f"Note: {note}.")
-    places = dict(draft.places)
     target = places.pop("target", None)
     yield from (f"{key}: {in_flow(value)}" for key, value in places.items())
     yield from _columns("identifiers", "Dropped: they identify people directly.", draft.of_role(IDENTIFIER))

@@ -8,7 +8,7 @@ import os
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -32,7 +32,7 @@ from kanon_sql.risk.single_columns import listed, percent
 from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging, make_folder
 from kanon_sql.suggestion import CoCounts, Common, Counts, Suggested, counted, merging, suggested
-from kanon_sql.suggestion.columns import SuggestedColumn, of_role
+from kanon_sql.suggestion.columns import SuggestedColumn
 from kanon_sql.suggestion.spec_file import SpecFile, text_of
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
 from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled
@@ -72,26 +72,12 @@ class SpecToWrite(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Suggestions(SpecToWrite, json_form="init"):
+class Suggestions(SpecToWrite, SpecFile, json_form="init"):
     """A suggested spec: the role and the hierarchy of every column. `write` creates the file and its hierarchies.
 
     `source` and `database`: the arguments, unchanged. `notes`: hints for readers of the spec. `reading`: the options
     that were set for reading the source's files. `unit`: the column that identifies people, if they have several rows.
     """
-
-    source: str
-    database: str | None
-    rows: int
-    columns: tuple[SuggestedColumn, ...]
-    k: int
-    suppression_limit: float | str
-    notes: tuple[str, ...] = ()
-    reading: Mapping[str, Any] = field(default_factory=dict)
-    unit: str | None = None
-
-    def of_role(self, role: str) -> tuple[SuggestedColumn, ...]:
-        """The columns with a role, in the table's order."""
-        return tuple(of_role(self.columns, role))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the values of hierarchies, as a mapping for JSON."""
@@ -109,7 +95,8 @@ class Suggestions(SpecToWrite, json_form="init"):
     def text(self, path: str | PathLike[str] = "release.yml") -> str:
         """The text that `write` would write to a path."""
         target = Path(path)
-        return text_of(self._draft(target), target.name)
+        columns = tuple(column.in_file(self._file(column, target.stem)) for column in self.columns)
+        return text_of(replace(self, columns=columns), places_of(self, target.absolute().parent), target.name)
 
     def _in_files(self, name: str) -> Iterator[tuple[str, SuggestedColumn]]:
         return ((self._file(column, name), column) for column in self.columns if column.levels)
@@ -122,17 +109,6 @@ class Suggestions(SpecToWrite, json_form="init"):
                 stem += "_"
             stems[other.name] = stem
         return f"hierarchies/{name}/{stems[column.name]}.csv"
-
-    def _draft(self, path: Path) -> SpecFile:
-        return SpecFile(
-            rows=self.rows,
-            places=places_of(self, path.absolute().parent),
-            columns=[column.in_file(self._file(column, path.stem)) for column in self.columns],
-            k=self.k,
-            suppression_limit=self.suppression_limit,
-            notes=self.notes,
-            unit=self.unit,
-        )
 
     def _lines(self) -> list[tuple[str, str]]:
         lines = [("source", f"{self.source}, {self.rows:,} rows")]

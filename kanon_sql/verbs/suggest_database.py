@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -37,24 +37,12 @@ PRESETS = ("omop",)
 
 
 @dataclass(frozen=True, repr=False)
-class DatabaseSuggestions(SpecToWrite, json_form="init-database"):
+class DatabaseSuggestions(SpecToWrite, DatabaseFile, json_form="init-database"):
     """A suggested spec of several tables. `write` creates the file and its hierarchies.
 
     `unit`: the table of the people; `key`: its key; `reason`: why this table. `left_out`: the other tables of the
     database, with the reasons. `into`: the schema of the release.
     """
-
-    database: str | None
-    unit: str
-    key: str
-    reason: str
-    tables: tuple[SuggestedTable, ...]
-    left_out: Mapping[str, str]
-    k: int
-    m: int | str
-    suppression_limit: float | str
-    into: str
-    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Everything except the values of hierarchies, as a mapping for JSON."""
@@ -90,18 +78,8 @@ class DatabaseSuggestions(SpecToWrite, json_form="init-database"):
         for table in self.tables:
             columns = (column.in_file(self._file(target.stem, table, column)) for column in table.columns)
             tables.append(replace(table, columns=tuple(columns)))
-        draft = DatabaseFile(
-            database=self._written_database(target.absolute().parent),
-            unit=(self.unit, self.key, self.reason),
-            tables=tables,
-            left_out=self.left_out,
-            k=self.k,
-            m=self.m,
-            suppression_limit=self.suppression_limit,
-            schema=self.into,
-            notes=self.notes,
-        )
-        return database_text(draft, target.name)
+        database = self._written_database(target.absolute().parent)
+        return database_text(replace(self, database=database, tables=tuple(tables)), target.name)
 
     def _written_database(self, folder: Path | None) -> str | None:
         """The database as a spec in a folder, or a document, names it; None for one whose address has a password."""
