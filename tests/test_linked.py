@@ -61,9 +61,10 @@ def rows(connection: Any, table: str) -> list[tuple[Any, ...]]:
 
 @pytest.mark.slow
 def test_random_databases_are_released_as_by_plain_python() -> None:
-    ends = [linked_cases.run(seed) for seed in (0, 2, 3, 7, 9, 11, 13, 41, 42, 45, 47, 48)]
+    ends = [linked_cases.run(seed) for seed in (2, 3, 9, 41)]
+    ends += linked_cases.runs(201, 29, processes=1)
     assert [(seed, problem) for seed, _, problem in ends if problem] == []
-    assert Counter(end for _, end, _ in ends)["released"] > 6
+    assert Counter(end for _, end, _ in ends)["released"] > 12
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ Ten thousand cases: `cd tests; python -m support.linked_cases 10000`; a second n
 
 Every tenth of them is thorough: it searches all levels, attacks the release, measures the risk of the source, and
 checks another release that ignores the models of sensitive columns. The others search some levels, with DuckDB's
-optimizer turned off, which takes longer than such small queries themselves.
+optimizer turned off, which takes longer than such small queries themselves. Printed queries are cached for all cases.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
+from kanon_sql import queries
 from kanon_sql.errors import InfeasibleError, SpecError
 from kanon_sql.verbs.attack_database import attack_database, risk_database
 from kanon_sql.verbs.database import anonymize_database, verify_database
@@ -43,6 +45,9 @@ MODELS: list[dict[str, dict[str, Any]]] = [
     {"l_diversity": {"people.job": {"l": 1.8, "kind": "entropy"}}, "alpha_k": {"diagnoses.severity": 0.8}},
 ]
 Row = tuple[Any, ...]
+_PRINT = queries.text
+_MOST_TEXTS = 20_000
+_TEXTS: dict[tuple[str, str, str], tuple[str, dict[str, Any]]] = {}
 
 
 @dataclass
@@ -503,7 +508,19 @@ def runs(first: int, number: int, processes: int = 2) -> Iterator[tuple[int, str
 
 
 def _run(seed: int) -> tuple[int, str, str]:
-    return run(seed, thorough=seed % 10 == 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(queries, "text", _cached_text)
+        return run(seed, thorough=seed % 10 == 0)
+
+
+def _cached_text(query: str, dialect: str, **holes: Any) -> str:
+    key = query, dialect, repr(holes)
+    if key not in _TEXTS:
+        if len(_TEXTS) >= _MOST_TEXTS:
+            _TEXTS.clear()
+        # The holes are stored so that an object whose address is in the key cannot be replaced by another.
+        _TEXTS[key] = _PRINT(query, dialect, **holes), holes
+    return _TEXTS[key][0]
 
 
 if __name__ == "__main__":
