@@ -200,6 +200,26 @@ def test_an_empty_table_takes_many_rows_outside_a_transaction(embedded: DuckDB, 
         _fill_empty_tables(beside)
 
 
+def test_an_engine_prepares_empty_tables_only(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    prepared: list[queries.Relation] = []
+    monkeypatch.setattr(engine, "before_adding", prepared.append)
+    with Scratch(engine, "example") as tables, Scratch(engine, "other") as others:
+        letters = tables.load("letters", LETTERS, [["a", "b"]])
+        text = queries.select_all(letters, engine.dialect)
+        none = f"{text} LIMIT 0"
+        empty, renamed, full = tables.create_as("empty", none), tables.create_as("old", none), tables["full"]
+        tables.rename("old", "renamed")
+        tables.create_as("full", text)
+        numbers = []
+        for added in (none, text, none, text):
+            for relation in (empty, tables["renamed"], full):
+                tables.add_as(relation, added)
+            numbers.append([tables.written(relation) for relation in (empty, tables["renamed"], full)])
+        others.add_as(tables.create_as(renamed, none), text)  # which belongs to the first scratch
+    assert numbers == [[0, 0, 2], [2, 2, 4], [2, 2, 4], [4, 4, 6]]
+    assert prepared == [empty, tables["renamed"]] * 2 + [renamed]
+
+
 def test_an_empty_table_takes_many_rows_in_a_transaction(engine: Engine) -> None:
     with engine.transaction():
         _fill_empty_tables(engine)
