@@ -114,7 +114,13 @@ def show_release(release: Release) -> None:
             f"{manifest['released_people']:,} of {manifest['people']:,} people, by {escape(manifest['unit'])}, have "
             f"rows in the release; {manifest['suppressed_people']:,} have none."
         )
-    _show_kept(manifest)
+    recoding = manifest["recoding"] or {}
+    if "kept_classes" in recoding:
+        out.print(f"{recoding['kept_classes']:,} earlier classes kept, {recoding['recut_classes']:,} recut.")
+    if deferred := manifest.get("deferred"):
+        out.print(f"{escape(waiting_sentence(deferred))}.")
+    if "waiting_rows" in manifest:
+        out.print(f"{manifest['waiting_rows']:,} rows wait in {escape(manifest['waiting'])}.")
     roles(manifest["roles"])
     score = "" if manifest["score"] is None else f"{manifest['metric']} {manifest['score']:.4f} (lower is better), "
     out.print(f"{score}{_proof(manifest)}.{found_by(manifest['found_by'], manifest['strategy'])}")
@@ -146,17 +152,6 @@ def _show_ways_out(manifest: dict[str, Any]) -> None:
         ways.add_row(column, escape(way["way"]), f"{way['loss']:.4f}", loss_of_column, f"{way['suppressed_rows']:,}")
     out.print(ways)
     out.print("More levels in the hierarchy, just below the top, might help as well.")
-
-
-def _show_kept(manifest: dict[str, Any]) -> None:
-    """Print how many classes of an earlier release were reused, and how many rows were held back."""
-    recoding = manifest["recoding"] or {}
-    if "kept_classes" in recoding:
-        out.print(f"{recoding['kept_classes']:,} earlier classes kept, {recoding['recut_classes']:,} recut.")
-    if deferred := manifest.get("deferred"):
-        out.print(f"{escape(waiting_sentence(deferred))}.")
-    if "waiting_rows" in manifest:
-        out.print(f"{manifest['waiting_rows']:,} rows wait in {escape(manifest['waiting'])}.")
 
 
 def _damage_table(manifest: dict[str, Any]) -> Table:

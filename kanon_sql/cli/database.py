@@ -18,7 +18,7 @@ from kanon_sql.errors import DifferencingError, InfeasibleError, VerificationErr
 from kanon_sql.report.numbers import counted
 from kanon_sql.spec import check_values
 from kanon_sql.verbs.attack_database import attack_database, risk_database
-from kanon_sql.verbs.database import anonymize_database, known_rows, verify_database
+from kanon_sql.verbs.database import anonymize_database, known_rows, limits, verify_database
 from kanon_sql.verbs.report_database import check_report_file, report_database
 from kanon_sql.verbs.run_database import run_database
 
@@ -177,9 +177,7 @@ def _show_values(findings: list[dict[str, Any]]) -> None:
     for found in findings:
         by_model.setdefault((found["column"], found["model"]), []).append(found)
     for (column, model), of_sizes in by_model.items():
-        required = of_sizes[0]["required"]
-        numbers = required.values() if isinstance(required, dict) else [required]
-        cells = [escape(column), escape(model), escape(", ".join(map(str, numbers)))]
+        cells = [escape(column), escape(model), escape(limits(of_sizes[0]["required"]))]
         for found in of_sizes:  # the worst combination's figure, and how many violate the model
             worst = "–" if found["achieved"] is None else f"{found['achieved']:.4g}"
             unsafe = found["unsafe_combinations"]

@@ -64,15 +64,11 @@ class _Lines(logging.StreamHandler[Any]):
         self.setFormatter(form)
 
 
-def _stage(text: str) -> None:
-    _LOG.info(" ".join(text.splitlines()))
-
-
 @contextmanager
 def watching(interrupt: str = "Ctrl-C takes the best so far") -> Iterator[Observer]:
     """Show progress and the effect of an interrupt, if standard error is a terminal; or log the stages."""
     if _LOG.isEnabledFor(logging.INFO):
-        yield Observer(stage=_stage)
+        yield Observer(stage=lambda text: _LOG.info(" ".join(text.splitlines())))
         return
     if not err.is_terminal or out.quiet:
         yield Observer()

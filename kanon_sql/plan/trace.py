@@ -159,7 +159,14 @@ def read(path: Path) -> tuple[Fingerprint, Answers]:
         for line in lines:
             if line["of"] != of:
                 raise ValueError
-            _add(answers, line)
+            node = tuple(map(int, line["node"]))
+            if line["asked"] == "test" and answers.tests.get(node, (0, None))[1] is None:
+                answers.tests[node] = int(line["rows_at_risk"]), line.get("at_risk_below")
+            for method, answer in line.get("figures", {}).items():
+                values: dict[str, Any] = {
+                    name: tuple(value) if isinstance(value, list) else value for name, value in answer.items()
+                }
+                answers.figures.setdefault(node, {})[method] = Figures(node, **values)
     except OSError as error:
         raise SpecError(f"the trace {path} cannot be read ({error.strerror}); check the path") from error
     except (ValueError, LookupError, TypeError):
@@ -167,17 +174,6 @@ def read(path: Path) -> tuple[Fingerprint, Answers]:
             f"{path} is not a trace to resume from; name the file that an earlier run wrote as its `trace`"
         ) from None
     return of, answers
-
-
-def _add(answers: Answers, line: dict[str, Any]) -> None:
-    node = tuple(map(int, line["node"]))
-    if line["asked"] == "test" and answers.tests.get(node, (0, None))[1] is None:
-        answers.tests[node] = int(line["rows_at_risk"]), line.get("at_risk_below")
-    for method, answer in line.get("figures", {}).items():
-        values: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value for name, value in answer.items()
-        }
-        answers.figures.setdefault(node, {})[method] = Figures(node, **values)
 
 
 def fingerprint(problem: Problem) -> Fingerprint:

@@ -94,6 +94,11 @@ def known_rows(rows: int | str) -> str:
     )
 
 
+def limits(required: Any) -> str:
+    """The parameter of a model, or all of them."""
+    return ", ".join(map(str, required.values() if isinstance(required, dict) else [required]))
+
+
 def _shared(finding: Mapping[str, Any]) -> str:
     if finding["achieved"] is None:
         return "no such rows"

@@ -91,14 +91,10 @@ class DbtProject:
                         yield from _SNAPSHOT.findall(path.read_text(encoding="utf-8", errors="replace"))
                     if path.suffix in (".yml", ".yaml") and kind != "seeds":
                         properties.append(path)
-        for path in properties:
-            yield from _declared(read_mapping(path))
-
-
-def _declared(properties: Mapping[str, Any]) -> Iterator[str]:
-    """The snapshots of a YAML file, and its models with versions, whose files can have any name."""
-    for kind, needed in (("snapshots", "relation"), ("models", "versions")):
-        entries = properties.get(kind)
-        for entry in entries if isinstance(entries, list) else ():
-            if isinstance(entry, Mapping) and needed in entry:
-                yield str(entry.get("name"))
+        for path in properties:  # snapshots, and models with versions, whose files can have any name
+            declared = read_mapping(path)
+            for kind, needed in (("snapshots", "relation"), ("models", "versions")):
+                entries = declared.get(kind)
+                for entry in entries if isinstance(entries, list) else ():
+                    if isinstance(entry, Mapping) and needed in entry:
+                        yield str(entry.get("name"))

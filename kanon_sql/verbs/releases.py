@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -12,10 +10,9 @@ from typing import Any, Unpack
 from kanon_sql import spec as specs
 from kanon_sql.engine import Engine
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.pipeline.trail import FIRST, Entry, FileTrail, TableTrail, Trail, problems
+from kanon_sql.pipeline.trail import FIRST, Entry, FileTrail, TableTrail, problems
 from kanon_sql.plan.source import opened_engine
 from kanon_sql.relation import Relation
-from kanon_sql.spec import Session
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 from kanon_sql.verbs.result import DataFrame, Result, frame
 
@@ -83,20 +80,15 @@ def releases(name: str | PathLike[str], *, connection: Any = None, **options: Un
     trail  kanon_releases, 31 rows
     head   5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef
     """
-    with _opened(str(name), specs.session(**taken(PlaceOptions, options)), connection) as trail:
-        entries = trail.entries()
+    session = specs.session(**taken(PlaceOptions, options))
+    if connection is None and not session.has_tables:
+        entries = FileTrail(str(name), Path(name)).entries()
+    else:
+        with opened_engine(session, connection) as engine:
+            entries = TableTrail(str(name), engine, _found(str(name), engine)).entries()
     if not entries:
         raise SourceError(f"there is no audit trail {name}; check its name, or name the `database` that it is in")
     return Releases(str(name), tuple(entries), tuple(problems(entries)))
-
-
-@contextlib.contextmanager
-def _opened(name: str, session: Session, connection: Any) -> Iterator[Trail]:
-    if connection is None and not session.has_tables:
-        yield FileTrail(name, Path(name))
-        return
-    with opened_engine(session, connection) as engine:
-        yield TableTrail(name, engine, _found(name, engine))
 
 
 def _found(name: str, engine: Engine) -> Relation:

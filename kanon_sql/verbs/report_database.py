@@ -18,7 +18,7 @@ from kanon_sql.resources import package_version
 from kanon_sql.spec import RECIPIENTS, LinkedSpec, load_linked
 from kanon_sql.staging import write_file
 from kanon_sql.verbs.attack_database import ATTEMPTS, attack_database, risk_database
-from kanon_sql.verbs.database import known_rows, verify_database
+from kanon_sql.verbs.database import known_rows, limits, verify_database
 from kanon_sql.verbs.result import DataFrame, Result, frame
 
 FORMATS = (".html", ".md", ".docx")
@@ -101,7 +101,7 @@ class DatabaseReport(Result, json_form="database-report"):
             "smallest": smallest,
             "broken_keys": verified["broken_keys"],
             "findings": [_in_words(row) for row in verified["findings"]],
-            "sensitive": [{**_in_words(row), "limits": _limits(row["required"])} for row in verified["sensitive"]],
+            "sensitive": [{**_in_words(row), "limits": limits(row["required"])} for row in verified["sensitive"]],
             "exposed": exposed,
             "guesses": [_in_words(row) for row in attack["people"]],
             "values": [
@@ -216,10 +216,6 @@ def _outcome(
 
 def _in_words(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "known_in_words": known_rows(row["known_rows"])}
-
-
-def _limits(required: Any) -> str:
-    return ", ".join(map(str, required.values() if isinstance(required, dict) else [required]))
 
 
 def _not_small(people: int, k: int) -> str:

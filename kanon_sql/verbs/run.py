@@ -314,7 +314,10 @@ def _release_if_changed(
                 to_release, spec, observer, staging, earlier=earlier, restored=restored, replaced=replaced
             )
         manifest = _manifest(release, scheduled, state, source, staging, started)
-        same_rows = _has_same_rows(manifest)
+        facts, deferred = manifest["run"], manifest.get("deferred")
+        # The bytes of a file can differ although it has the rows of the release that it replaced.
+        same_rows = facts["target"] == facts["replaced"] is not None
+        same_rows = same_rows or (deferred is not None and not deferred["changed_rows"])
         if dry_run:
             raise _DryRun(Ran(name, target, "would release", state.why, release, same_rows=same_rows))
         manifest["run"]["history"] = history.with_new(spec, state.before, manifest, state.restores)
@@ -448,12 +451,6 @@ def _manifest(
         "singled_out": release.manifest.get("differencing"),
     }
     return {**manifest, "run": run}
-
-
-def _has_same_rows(manifest: Mapping[str, Any]) -> bool:
-    """Whether a release has the rows of the one that it replaced; the bytes of a file can differ all the same."""
-    run, deferred = manifest["run"], manifest.get("deferred")
-    return run["target"] == run["replaced"] is not None or (deferred is not None and not deferred["changed_rows"])
 
 
 def _trail_place(target: Target, engine: Engine) -> str:
