@@ -12,6 +12,7 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import SourceError, SpecError
+from kanon_sql.plan.observer import Observer
 from kanon_sql.risk import sets, single_columns
 from kanon_sql.verbs import profile as module
 from kanon_sql.verbs.profile import profiled as profile
@@ -68,12 +69,12 @@ def test_nothing_is_left_behind(engine: Engine) -> None:
 def test_nothing_is_left_behind_when_it_is_interrupted(engine: Engine) -> None:
     table = create_table(engine, "patients", PATIENTS, _PATIENT_ROWS)
 
-    def interrupt(what: str, done: int, _total: int) -> None:
-        if what == "sets" and done:
+    def interrupt(stage: str) -> None:
+        if "sets" in stage:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        profile(engine, table, on_progress=interrupt)
+        profile(engine, table, observer=Observer(interrupt))
     assert tables_of(engine) == {"patients"}
     assert profile(engine, table).complete
 
@@ -241,13 +242,9 @@ def test_time_that_runs_out(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_progress_is_reported(engine: Engine) -> None:
-    messages: list[tuple[str, int, int]] = []
-    profile(engine, wide(engine, 6), on_progress=lambda *now: messages.append(now))
-    assert messages[:2] == [("columns", 0, 6), ("columns", 1, 6)]
-    assert ("columns", 6, 6) in messages
-    assert messages[7] == ("sets", 0, 35)
-    assert messages[-1] == ("sets", 35, 35)
-    assert [now for now in messages if now[0] == "sets"] == sorted(now for now in messages if now[0] == "sets")
+    stages: list[str] = []
+    profile(engine, wide(engine, 6), observer=Observer(stages.append))
+    assert stages == [*(f"Counting column {number} of 6" for number in range(1, 7)), "Counting sets of columns"]
 
 
 def test_without_a_time_limit_the_profile_is_complete(engine: Engine) -> None:

@@ -28,7 +28,7 @@ def look(engine: Engine, columns: dict[str, tuple[str, Sequence[Any]]]) -> Conte
     rows = list(zip(*(values for _, values in columns.values()), strict=True))
     table = create_table(engine, "t", types, rows)
     with Scratch(engine, "test") as tables:
-        return examine_columns(tables, table, table.relation, len(rows))[1]
+        return examine_columns(tables, table, table.relation, len(rows), lambda _: None)[1]
 
 
 def identified(seen: Contents) -> dict[str, tuple[str, str, int]]:
@@ -179,7 +179,7 @@ def test_real_tables_raise_no_false_alarm(name: str, letters: str) -> None:
     table = engine.read_file(str(DATA / name))
     with Scratch(engine, "test") as tables:
         rows = tables.count(table.relation)
-        _, seen = examine_columns(tables, table, table.relation, rows)
+        _, seen = examine_columns(tables, table, table.relation, rows, lambda _: None)
     # Donors have ZIP codes of five digits, which are areas smaller than a state.
     assert "".join(identifier.letter for identifier in seen.identifiers) == letters
 

@@ -240,9 +240,10 @@ class RiskMeasurement:
         `further`: the columns of the cells besides the quasi-identifiers.
         """
         relation = source.table.relation
-        self.observer.stage(f"Counting the columns of {role}")
-        counted, found = examine_columns(tables, source.table, relation, rows)
-        self.observer.stage(f"Counting the sets of columns of {role}")
+        counted, found = examine_columns(
+            tables, source.table, relation, rows, lambda stage: self.observer.stage(f"{stage} of {role}")
+        )
+        self.observer.stage(f"Counting sets of columns of {role}")
         quasi_identifiers = [column for column in counted if column.name in names]
         cells = code(tables, relation, quasi_identifiers, rows, here, counted, further)
         sets = separations(cells, quasi_identifiers, rows, self.largest_set, _SET_SECONDS)

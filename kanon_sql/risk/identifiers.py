@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -17,7 +17,7 @@ from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, folded, name_phrases, 
 from kanon_sql.queries import Relation
 from kanon_sql.risk.formats import FORMATS, is_year, leading_number, whole_number, zip_digits
 from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
-from kanon_sql.risk.single_columns import ColumnCounts, OnProgress, count_column
+from kanon_sql.risk.single_columns import ColumnCounts, count_column
 
 KINDS: Mapping[str, str] = {
     "names": "A",
@@ -120,18 +120,19 @@ class Contents:
 
 
 def examine_columns(
-    tables: Scratch, table: Table, source: Relation, rows: int, progress: OnProgress = lambda *_: None
+    tables: Scratch, table: Table, source: Relation, rows: int, stage: Callable[[str], None]
 ) -> tuple[list[ColumnCounts], Contents]:
     """Count all columns of a table with rows, and examine some values of each; `source`: the table, or a copy of it.
 
-    The values of a column are kept in a table, unless hardly any rows have equal ones.
+    `stage` is told the number of every column. The values of a column are kept in a table, unless hardly any rows have
+    equal ones.
     """
     counted: list[ColumnCounts] = []
     identifiers: list[Identifier] = []
     ages: list[Ages] = []
     zips: list[Zips] = []
     for order, column in enumerate(table.columns):
-        progress("columns", order, len(table.columns))
+        stage(f"Counting column {order + 1} of {len(table.columns)}")
         counts = count_column(tables, column, order, source, rows)
         examined = _ExaminedColumn(counts, _sampled(tables, counts))
         identifiers += examined.identifiers()
@@ -141,7 +142,6 @@ def examine_columns(
             tables.drop(counts.values)
             counts = replace(counts, values=None)
         counted.append(counts)
-    progress("columns", len(table.columns), len(table.columns))
     return counted, Contents(tuple(identifiers), tuple(ages), tuple(zips))
 
 

@@ -7,7 +7,7 @@ BY per set where nearly all rows are distinct.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -19,7 +19,7 @@ from kanon_sql.frequency.code_arrays import CodeArrays
 from kanon_sql.hints import QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.queries import Relation
 from kanon_sql.release.kinds import Cells, coded
-from kanon_sql.risk.single_columns import SMALL_CLASS, ColumnCounts, Gain, OnProgress, noticeable
+from kanon_sql.risk.single_columns import SMALL_CLASS, ColumnCounts, Gain, noticeable
 
 MOST_COLUMNS = 12  # that are combined
 Names = frozenset[str]  # of the columns in a set
@@ -105,14 +105,14 @@ class Sets:
                 counts.distinct, counts.unique_rows, counts.small_rows, counts.squares
             )
 
-    def count(self, sets: Iterable[Iterable[str]], report: Callable[[int], None] = lambda _done: None) -> bool:
+    def count(self, sets: Iterable[Iterable[str]]) -> bool:
         """Count the sets that are not counted yet, until time is up; returns whether all were counted."""
-        unknown = [names for names in map(Names, sets) if names not in self._figures]
-        for done, names in enumerate(unknown, start=1):
+        for names in map(Names, sets):
+            if names in self._figures:
+                continue
             if self._deadline is not None and time.monotonic() >= self._deadline:
                 return False
             self._count(names)
-            report(done)
         return True
 
     def _count(self, names: Names) -> None:
@@ -196,15 +196,11 @@ class Sets:
         return tuple(sorted(names, key=self._order.__getitem__))
 
 
-def count_sets(sets: Sets, combined: Sequence[ColumnCounts], largest: int, progress: OnProgress) -> bool:
+def count_sets(sets: Sets, combined: Sequence[ColumnCounts], largest: int) -> bool:
     """Count the small sets, the most identifying columns first, then the chain; returns whether time sufficed."""
     names = [column.name for column in combined]
-    total = possible_sets(len(names), largest)
     small = (s for size in range(2, largest + 1) for s in combinations(names, size))
-    progress("sets", 0, total)
-    return sets.count(small, lambda done: progress("sets", done, total)) and _count_chain(
-        sets, [column.name for column in combined if column.role is None]
-    )
+    return sets.count(small) and _count_chain(sets, [column.name for column in combined if column.role is None])
 
 
 def _count_chain(sets: Sets, names: Sequence[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +17,6 @@ from kanon_sql.risk.roles import UNIQUE_SHARE, named_identifier
 SMALL_CLASS = 5  # rows in smaller classes are at risk
 _SLOW_VIEW = 1.0  # seconds for reading a view once per column, above which it is copied instead
 NOTICEABLE = 0.01  # of all rows: the increase in rows at risk that makes a quasi-identifier
-OnProgress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)

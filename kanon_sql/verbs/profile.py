@@ -29,7 +29,6 @@ from kanon_sql.risk.single_columns import (
     SMALL_CLASS,
     ColumnCounts,
     Gain,
-    OnProgress,
     noticeable,
     percent,
     to_count,
@@ -138,8 +137,7 @@ def profile(
     """
     check_values(time_limit=time_limit)
     with opened_source(source, session(source, **taken(PlaceOptions, options)), connection, warns=False) as data:
-        (observer or Observer()).stage("Counting")
-        seen = profiled(data.engine, data.table, largest_set, time_limit)
+        seen = profiled(data.engine, data.table, largest_set, time_limit, observer)
         return replace(seen, notes=(*data.notes, *seen.notes))
 
 
@@ -148,7 +146,7 @@ def profiled(
     table: Table,
     largest_set: int = 3,
     time_limit: float | None = 30.0,
-    on_progress: OnProgress | None = None,
+    observer: Observer | None = None,
 ) -> Profile:
     """Count how identifying every column is, and every set of 2 to `largest_set` columns.
 
@@ -168,8 +166,8 @@ def profiled(
 
     Sets consist of at most 12 columns: first columns named like quasi-identifiers, then those with the most values.
     They contain no identifiers, constants or measures, and no sensitive columns that differ in nearly every row.
-    After `time_limit` seconds (None: never) no more sets are counted. `on_progress(what, done, total)` is called for
-    columns and sets. Raises SourceError for an empty table.
+    After `time_limit` seconds (None: never) no more sets are counted. Raises SourceError for an empty
+    table.
 
     >>> from kanon_sql.engines.duckdb import DuckDB
     >>> engine = DuckDB()
@@ -184,7 +182,7 @@ def profiled(
         raise SpecError(f"largest_set is {largest_set}; it must be at least 1")
     started = time.monotonic()
     deadline = None if time_limit is None else started + time_limit
-    progress = on_progress or (lambda _what, _done, _total: None)
+    stage = (observer or Observer()).stage
     with (
         embedded_for(engine) as here,
         engine.transaction(),
@@ -195,7 +193,7 @@ def profiled(
         if rows == 0:
             name = "the table" if queries.is_scratch(table.relation) else table.relation.name
             raise SourceError(f"{name} has no rows, so there is nothing to profile; name one with rows")
-        counted, contents = examine_columns(tables, table, source, rows, progress)
+        counted, contents = examine_columns(tables, table, source, rows, stage)
         found = contents.identifiers
         found_in = {column.name: [content for content in found if content.column == column.name] for column in counted}
         counted = [replace(column, content=evidence_of(found_in[column.name])) for column in counted]
@@ -203,7 +201,8 @@ def profiled(
         combined, left_out = choose(counted)
         coded = [*combined, *(column for column in left_out if column.identifying)]
         sets = Sets(code(tables, source, coded, rows, coded_tables, counted), counted, coded, rows, deadline)
-        complete = count_sets(sets, combined, largest_set, progress)
+        stage("Counting sets of columns")
+        complete = count_sets(sets, combined, largest_set)
         listed = sets.listed([column.name for column in combined], largest_set)
         gains = sets.gains()
         labels = {label.column: label for label in labelled(engine, table)}

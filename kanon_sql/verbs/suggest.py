@@ -181,8 +181,7 @@ def looked_at(
     place_options = {name: value for name, value in options.items() if name not in _ROLES}
     observer = observer or Observer()
     with opened_source(source, session(source, **place_options), connection, warns=False) as data:
-        observer.stage("Looking at the columns")
-        profile = profiled(data.engine, data.table, time_limit=time_limit)
+        profile = profiled(data.engine, data.table, time_limit=time_limit, observer=observer)
         with_roles, unit = _with_roles(data, profile, role_options)
         observer.stage("Suggesting hierarchies")
         columns = tuple(with_hierarchies(data, with_roles, k, unit, ask))
