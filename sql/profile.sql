@@ -19,7 +19,7 @@ FROM $values AS classes;
 -- columns: fractions (rows)
 SELECT COUNT(*) AS fractions FROM (SELECT $column AS value FROM $source AS s) AS c WHERE c.value <> FLOOR(c.value);
 
--- name: values
+-- name: numbered_values
 -- Count the rows with each value of one column, and number the values: a mapping table without a hierarchy.
 -- columns: value, n (rows), code_0 (1, 2, … in arbitrary order)
 SELECT v.value, v.n, CAST(ROW_NUMBER() OVER () AS INTEGER) AS code_0

@@ -74,7 +74,7 @@ def coded(
     """The cells of a relation as integer codes; equal values have equal codes. NULL is 0, but no code of a person.
 
     `names`, `columns`: of the relation, by our names for them. `rows`: of the relation; SourceError if it has other
-    ones now. `values`: the tables of `profile/values` that exist, by column.
+    ones now. `values`: the tables of `profile/numbered_values` that exist, by column.
     """
     every = {**names, **columns}
     codes = {name: values.get(column) or _codes(tables, name, column, relation) for name, column in every.items()}
@@ -93,7 +93,7 @@ def _fetched(tables: Scratch, tuples: Relation, columns: Mapping[str, str], here
 
 
 def _codes(tables: Scratch, name: str, column: str, relation: Relation) -> Relation:
-    return tables.create(f"map_{name}", "profile/values", column=[column], source=relation)
+    return tables.create(f"map_{name}", "profile/numbered_values", column=[column], source=relation)
 
 
 def _coded_columns(codes: Mapping[str, Relation]) -> list[CodedColumn]:

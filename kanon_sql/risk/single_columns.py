@@ -48,7 +48,7 @@ def count_column(tables: Scratch, column: Column, order: int, source: Relation, 
     """The counts of one column of a table, and a table of its values."""
     if column.kind == "other":
         return ColumnCounts(column, order, rows)
-    values = tables.create(f"values_{order}", "profile/values", column=[column.name], source=source)
+    values = tables.create(f"values_{order}", "profile/numbered_values", column=[column.name], source=source)
     (counted,) = tables.rows("profile/column", values=values, small=SMALL_CLASS)
     fractions = _has_fractions(tables.engine, source, column)
     return ColumnCounts(column, order, rows, ProfileRow(*map(int, counted)), fractions, values=values)
@@ -65,7 +65,7 @@ def _has_fractions(engine: Engine, source: Relation, column: Column) -> bool:
 class ColumnCounts:
     """A column, its counts (unless its type cannot be grouped), and the role that follows from it alone.
 
-    `values`: a table of its values with their rows, see `profile/values`, if it still exists.
+    `values`: a table of its values with their rows, see `profile/numbered_values`, if it still exists.
     """
 
     column: Column

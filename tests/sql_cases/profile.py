@@ -17,7 +17,7 @@ _NUMBERS = {"numbers": ({"size": "DOUBLE PRECISION"}, [(1.0,), (2.5,), (-0.25,),
 
 CASES = [
     Case(
-        "profile/values",
+        "profile/numbered_values",
         {"column": ["word"], "source": Relation("words")},
         ["value", "n", "code_0"],
         [("a", 2, 1)],
