@@ -113,6 +113,7 @@ def test_a_survey_of_25_columns_by_keyboard(browser, tmp_path, monkeypatch):
         opened.focus("#show-rare")
         opened.keyboard.press("Enter")
         opened.wait_for_selector("#hide-rare")
+        opened.wait_for_load_state()  # scripts that send changes
         before = page.draft
         opened.focus("#role-2")
         opened.keyboard.type("sens")
