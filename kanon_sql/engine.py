@@ -137,8 +137,9 @@ class Statement:
 class Engine(Protocol):
     """A connection to one database. All statements are printed for its `dialect`.
 
-    The engines derive from this class. Its own values and methods are those of a database on a server whose
-    transactions have one snapshot, without policies, owners or privileges, and with comments on existing tables.
+    The engines derive from this class. Its own values and methods are those of a database on a server with comments on
+    existing tables, and without owners and privileges. What a release relies on to be safe has no default:
+    transactions, whether a table may change in one, and rows that policies hide.
 
     `has_transactions`: whether the changes in `transaction` become visible together at its end, or not at all, and its
     reads see one snapshot. `has_temporary_tables`: whether a temporary table is more than a query that runs at every
@@ -152,7 +153,7 @@ class Engine(Protocol):
     dialect: str
     name: str
     has_materialized_views: bool = False
-    has_transactions: bool = True
+    has_transactions: bool
     has_temporary_tables: bool = True
     has_keys: bool = True
     can_rename: bool = True
@@ -202,7 +203,7 @@ class Engine(Protocol):
         """Called after rows were written to a temporary table (None: an unknown number), before it is used."""
 
     def before_adding(self, relation: Relation) -> None:
-        """Called before rows are added to an empty temporary table."""
+        """Called before rows are added to a temporary table that is empty, or may be."""
 
     def table(self, relation: Relation, form: str = "table") -> Table:
         """Describe an existing relation."""
@@ -228,9 +229,8 @@ class Engine(Protocol):
     def comments(self, relation: Relation) -> dict[Relation, str]:
         """The comments on the tables and views in the schema of a relation."""
 
-    def hidden(self, _: Relation) -> list[str]:
+    def hidden(self, relation: Relation) -> list[str]:
         """Sentences about data that the engine silently hides from readers of a relation, such as rows by policies."""
-        return []
 
     def rights(self, _: Relation) -> Rights:
         """The owner of an existing relation and the rights to it."""
@@ -246,13 +246,11 @@ class Engine(Protocol):
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table, if it exists."""
 
-    def may_change(self, _: Table) -> bool:
+    def may_change(self, table: Table) -> bool:
         """Whether a transaction can see two states of a table, such as a view of files or of another database."""
-        return False
 
-    def fingerprint(self, _: Table) -> tuple[Any, ...] | None:
+    def fingerprint(self, table: Table) -> tuple[Any, ...] | None:
         """A fingerprint of the rows of a table in any order; None if a transaction protects them from changes."""
-        return None
 
     def time_zone(self) -> str:
         """The time zone in which it converts timestamps to days and hours."""

@@ -220,6 +220,20 @@ def test_an_engine_prepares_empty_tables_only(engine: Engine, monkeypatch: pytes
     assert prepared == [empty, tables["renamed"]] * 2 + [renamed]
 
 
+@pytest.mark.parametrize("rows", [[], ["a"]])
+def test_duckdb_prepares_a_table_that_turns_out_to_be_empty(
+    embedded: DuckDB, rows: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Scratch(embedded, "example") as tables:
+        letters = tables.load("letters", LETTERS, [["a", "b"]])
+        loaded = tables.load("loaded", LETTERS, [rows])  # whose number of rows the engine does not report
+        added, run, statements = queries.select_all(letters, "duckdb"), embedded.run, list[str]()
+        monkeypatch.setattr(embedded, "run", lambda sql: statements.append(sql) or run(sql))
+        tables.add_as(loaded, added)
+        assert len(statements) == (1 if rows else 3)
+        assert tables.count(loaded) == len(rows) + 2
+
+
 def test_an_empty_table_takes_many_rows_in_a_transaction(engine: Engine) -> None:
     with engine.transaction():
         _fill_empty_tables(engine)

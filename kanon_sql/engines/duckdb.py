@@ -125,6 +125,7 @@ class DuckDB(Engine):
 
     dialect = "duckdb"
     name = "duckdb"
+    has_transactions = True
     is_embedded = True
     reads_files = True
 
@@ -240,7 +241,9 @@ class DuckDB(Engine):
     def before_adding(self, relation: Relation) -> None:
         """Add a row to an empty table and delete it again."""
         # Otherwise DuckDB 2.0 loses all rows of a large INSERT that follows one of no rows in a transaction.
-        if self._may_transact:
+        if not self._may_transact:
+            return
+        if self.rows(queries.text("frequency_sets/row_count", self.dialect, relation=relation)) == [(0,)]:
             for statement in queries.add_and_delete_a_row(relation, self.dialect):
                 self.run(statement)
 
@@ -271,6 +274,9 @@ class DuckDB(Engine):
         listed = self.connection.execute(_LOOK_UP, [*home, "main"][:2]).fetchall()  # main is the default schema
         stored = next(((stored, form) for stored, form in listed if _folded(stored) == _folded(name)), None)
         return self.table(Relation(*home, stored[0]), stored[1]) if stored else None
+
+    def fingerprint(self, _: Table) -> None:
+        """None: a transaction has one snapshot of a table."""
 
     def _home(self, path: Sequence[str]) -> tuple[str, str] | None:
         """The database and schema that the first parts of a name refer to, in their own spelling."""
@@ -329,6 +335,10 @@ class DuckDB(Engine):
         """The comments on the tables and views in the schema of a relation."""
         *home, _ = relation.parts
         return {Relation(*home, name): text for name, text in self.connection.execute(_COMMENTS, home).fetchall()}
+
+    def hidden(self, _: Relation) -> list[str]:
+        """DuckDB has no policies."""
+        return []
 
     def hold(self, _: Relation) -> None:
         """Do nothing: of two transactions that change a table, DuckDB refuses the second."""

@@ -86,6 +86,7 @@ class PostgreSQL(Engine):
     dialect = "postgres"
     name = "postgresql"
     has_materialized_views = True
+    has_transactions = True
     kinds_kept_only = frozenset(("foreign",))  # types of extensions, whose operators are not in pg_catalog
 
     def __init__(self, connection: psycopg.Connection[Any], limits: Limits | None = None) -> None:
@@ -144,6 +145,13 @@ class PostgreSQL(Engine):
             self._cursor.execute(sql, prepare=False)
             rows = self._cursor.rowcount
         return rows if rows >= 0 else None
+
+    def may_change(self, _: Table) -> bool:
+        """False: a transaction has one snapshot of everything that it reads."""
+        return False
+
+    def fingerprint(self, _: Table) -> None:
+        """None: a transaction has one snapshot of a table."""
 
     def explain(self, sql: str) -> str:
         """The engine's plan of a query, as text."""

@@ -175,17 +175,13 @@ class Scratch:
             self._show(relation, queries.union_all([queries.select_all(relation, self.engine.dialect), text]))
             return
         before = self._written.pop(relation, None)
-        if before is None and relation not in self._created:  # another scratch wrote it
-            before = self.count(relation)
-        if before == 0:
+        if not before:  # none, or an unknown number
             self.engine.before_adding(relation)
         statement = queries.insert(relation, text, self.engine.dialect)
         rows = self._run(statement, query or "add", _sentence(query, "Add rows to a temporary table."))
         self.engine.filled(relation, rows)
         if before is not None and rows is not None:
             self._written[relation] = before + rows
-        elif rows == 0:
-            self._written[relation] = self.count(relation)
 
     def rows(self, query: str, /, **holes: Hole) -> list[tuple[Any, ...]]:
         """All rows of a query of `sql/`."""

@@ -52,7 +52,7 @@ class Spark(Engine):
     """One Spark session; see `kanon_sql.engine.Engine` for its methods.
 
     A temporary table is a view of the session, stored as a plan: of values that were sent, or of a query, which runs
-    again whenever the view is read. Policies and privileges are in the catalog, which is not queried.
+    again whenever the view is read.
     """
 
     dialect = "spark"
@@ -196,6 +196,10 @@ class Spark(Engine):
         with _explained():
             listed = self.connection.catalog.listTables(".".join(map(_quoted, home)))
         return {Relation(*home, table.name): table.description for table in listed if table.description}
+
+    def hidden(self, _: Relation) -> list[str]:
+        """Empty: policies are in the catalog, which is not queried."""
+        return []
 
     def create(self, relation: Relation, query: str, form: str, comment: str) -> None:
         """Create a lasting table or view from a query, with a comment on it from the beginning."""
