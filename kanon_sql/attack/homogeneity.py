@@ -24,16 +24,13 @@ def _homogeneous(material: Material) -> Iterator[Outcome]:
         else:
             ranges = ranges_of_classes(material, column)
             ((people, classes),) = tables.rows("attack_attributes/one_value", classes=ranges, attributes=["class"])
-        yield Outcome(
+        yield material.outcome(
             "homogeneity",
             f"{int(people):,} of {release.people:,} {release.who} are in {int(classes):,} classes with a single value "
             f"of {column}: finding a person's class reveals it.",
-            attempts=release.people,
-            successes=int(people),
-            affected=int(people),
+            column,
+            int(people),
             baseline=by_chance(material, column),
-            column=column,
-            counted=release.who,
             figures={"classes": int(classes)},
             avoid=f"require l-diversity of {column}",
         )

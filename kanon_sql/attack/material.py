@@ -144,6 +144,19 @@ class Material:
         of_places: list[Need] = ["labels"] if self.location and by_labels and "cloaked" not in needs else []
         return of_places or [need for need in needs if not self.has(need)]
 
+    def outcome(self, name: str, sentence: str, column: str, affected: int, **more: Any) -> Outcome:
+        """The outcome for a sensitive column: how many of the people in the release, or of its rows, are affected."""
+        return Outcome(
+            name,
+            sentence,
+            attempts=self.release.people,
+            successes=affected,
+            affected=affected,
+            column=column,
+            counted=self.release.who,
+            **more,
+        )
+
     def quasi_identifiers_of(self, copy: Copy) -> tuple[str, ...]:
         """The quasi-identifiers that a table has."""
         return tuple(name for name in self.quasi_identifiers if name in copy.columns)

@@ -28,16 +28,13 @@ def _skewness(material: Material) -> Iterator[Outcome]:
         (affected, classes, largest), chance = values.figures(
             "attack_attributes/skewed", "attack_attributes/skewed_people", **holes
         )
-        yield Outcome(
+        yield material.outcome(
             "skewness",
             f"{int(affected):,} of {release.people:,} {release.who} are in {int(classes):,} classes where a "
             f"value of {column} is at least twice as frequent as in the whole release, and by ten points or more.",
-            attempts=release.people,
-            successes=int(affected),
-            affected=int(affected),
+            column,
+            int(affected),
             baseline=chance,
-            column=column,
-            counted=release.who,
             figures={"classes": int(classes), "largest_ratio": largest},
             avoid=f"require t-closeness or β-likeness of {column}, or raise k",
         )
@@ -53,16 +50,13 @@ def _similarity(material: Material) -> Iterator[Outcome]:
         if found is None:
             continue
         (affected, classes), chance, how = found
-        yield Outcome(
+        yield material.outcome(
             "similarity",
             f"{int(affected):,} of {release.people:,} {release.who} are in {int(classes):,} classes with several "
             f"values of {column}, but {how}.",
-            attempts=release.people,
-            successes=int(affected),
-            affected=int(affected),
+            column,
+            int(affected),
             baseline=chance,
-            column=column,
-            counted=release.who,
             figures={"classes": int(classes)},
             avoid=f"require t-closeness of {column} by its {'ordered' if ordered else 'hierarchical'} distance",
         )

@@ -241,9 +241,9 @@ class RiskMeasurement:
         """
         relation = source.table.relation
         counted, found = examine_columns(
-            tables, source.table, relation, rows, lambda stage: self.observer.stage(f"{stage} of {role}")
+            tables, source.table, relation, rows, lambda stage: self.observer.stage(f"{stage} in {role}")
         )
-        self.observer.stage(f"Counting sets of columns of {role}")
+        self.observer.stage(f"Counting sets of columns in {role}")
         quasi_identifiers = [column for column in counted if column.name in names]
         cells = code(tables, relation, quasi_identifiers, rows, here, counted, further)
         sets = separations(cells, quasi_identifiers, rows, self.largest_set, _SET_SECONDS)

@@ -254,10 +254,8 @@ class _Refinement:
 
     def _cover(self) -> None:
         """Put the tuples into their cheapest cells, up to a loss that rises with every step."""
-        clock, pairs = (
-            self.task.clock.part(self._time_to_cut()),
-            zip(self.task.weights, self.task.costs.level_losses, strict=True),
-        )
+        clock = self.task.clock.part(self._time_to_cut())
+        pairs = zip(self.task.weights, self.task.costs.level_losses, strict=True)
         # The step sizes of the cover, from the mean cost of every attribute's levels.
         pace = _StepSize(self.total, [[weight * loss * UNIT for loss in losses] for weight, losses in pairs])
         with self.task.working(clock):

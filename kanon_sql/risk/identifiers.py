@@ -266,9 +266,9 @@ class _ExaminedColumn:
         kind = "other unique numbers"
         texts = [text for text, _ in self._values] if counts.column.kind == "text" else []
         characters = sum(map(len, texts))
-        words = sum(len(text.split()) for text in texts)
+        all_words = sum(len(text.split()) for text in texts)
         different = counts.counts.distinct >= FREE_TEXT_DIFFERENT * self._filled
-        long = characters >= FREE_TEXT_CHARACTERS * len(texts) and words >= FREE_TEXT_WORDS * len(texts)
+        long = characters >= FREE_TEXT_CHARACTERS * len(texts) and all_words >= FREE_TEXT_WORDS * len(texts)
         if texts and different and long:
             yield self._identifier(kind, "content", "is free text, which may name anybody", self._filled)
         elif counts.role == IDENTIFIER:

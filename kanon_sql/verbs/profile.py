@@ -166,8 +166,8 @@ def profiled(
 
     Sets consist of at most 12 columns: first columns named like quasi-identifiers, then those with the most values.
     They contain no identifiers, constants or measures, and no sensitive columns that differ in nearly every row.
-    After `time_limit` seconds (None: never) no more sets are counted. Raises SourceError for an empty
-    table.
+    After `time_limit` seconds (None: never) no more sets are counted. Raises SourceError for an
+    empty table.
 
     >>> from kanon_sql.engines.duckdb import DuckDB
     >>> engine = DuckDB()
