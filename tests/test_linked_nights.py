@@ -102,6 +102,22 @@ def test_a_run_repeats_a_release_when_something_has_changed(hospital: Any) -> No
     assert found.why == ("the spec changed",)
 
 
+def test_the_hierarchy_of_a_distance_is_an_input_of_a_run(hospital: Any, tmp_path: Path) -> None:
+    hospital.execute("ALTER TABLE patients ADD COLUMN job VARCHAR DEFAULT 'cook'")
+    hospital.execute("UPDATE patients SET job = 'nurse' WHERE id % 40 < 20")
+    jobs = tmp_path / "jobs.csv"
+    jobs.write_text("cook;kitchen;*\nnurse;care;*\n")
+    closeness = {"t": 0.5, "distance": "hierarchical", "hierarchy": str(jobs)}
+    privacy = {"k": 5, "m": 0, "t_closeness": {"patients.job": closeness}, "l_diversity": {"patients.job": 2}}
+    tables = {"patients": {**spec()["tables"]["patients"], "sensitive": ["job"]}}
+    close = spec(tables=tables, privacy=privacy)
+    assert run_database(close, connection=hospital).status == "released"
+    assert run_database(close, connection=hospital).status == "unchanged"
+    jobs.write_text("cook;work;*\nnurse;work;*\n")
+    again = run_database(close, connection=hospital)
+    assert again.why == ("the hierarchy of patients.job changed",)
+
+
 def test_changes_of_fewer_than_k_people_wait(hospital: Any) -> None:
     run_database(spec(), connection=hospital)
     arrive(hospital, 3, 1)

@@ -15,7 +15,7 @@ from kanon_sql.cli.schema import OUTPUT, write_schema
 from kanon_sql.documents.forms import DATABASE_SPEC, SPEC
 from kanon_sql.errors import SpecError
 from kanon_sql.linked.links import links_of
-from kanon_sql.linked.sensitive import sensitive_columns
+from kanon_sql.linked.sensitive import check_models
 from kanon_sql.spec import LinkedSpec, ReleaseSpec, load_linked, load_to_check, mapping_of
 
 FILES = Argument("files", "Specs of one release, or of several under `releases`.", type=list[Path], default=...)
@@ -59,7 +59,7 @@ def _summary(spec: ReleaseSpec) -> str:
 
 def _summary_of_tables(spec: LinkedSpec) -> str:
     links = links_of(spec)
-    sensitive_columns(spec, links)
+    check_models(spec)
     names = ", ".join(link.name for link in links)
     into = spec.into
     target = f", written to {into.folder or into.schema_name}" if into else ""

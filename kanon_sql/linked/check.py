@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.linked.links import Link
-from kanon_sql.linked.sensitive import SensitiveColumn, sensitive_columns
+from kanon_sql.linked.sensitive import SensitiveColumn
 from kanon_sql.privacy import PEOPLE
 from kanon_sql.queries import Relation, ReleasedTable
 from kanon_sql.release.findings import achieved_holes
 from kanon_sql.spec import LinkedSpec
 
-WholeTable: TypeAlias = tuple[Engine, Relation]  # the reference of a sensitive column, and the engine that has it
 _PAIRS_AT_ONCE = 20_000_000
 NAMES: dict[int | str, str] = {1: "singles", 2: "pairs", 3: "triples", "all": "wholes"}
 
@@ -188,13 +187,12 @@ def check_released(
     links: Sequence[Link],
     spec: LinkedSpec,
     released: Mapping[str, Relation],
-    references: Mapping[str, WholeTable],
+    sensitive: Sequence[SensitiveColumn],
 ) -> Checked:
     """Join released tables by their keys, and count the people who share an attacker's rows of one of them.
 
-    `references`: the values of sensitive columns in the source, by the columns' names, for models that compare.
+    `sensitive`: the columns that models limit, with what these compare with.
     """
-    sensitive = sensitive_columns(spec, links)
     codes = {column.name: f"code_{place}" for place, column in enumerate(sensitive)}
     by_table = {
         link.name: {codes[column.name]: column.column for column in sensitive if column.number == link.number}
@@ -208,22 +206,16 @@ def check_released(
         values: list[ValueFinding] = []
         for column in sensitive:
             code = codes[column.name]
-            sensitive_column = _with_reference(tables, column, code, released[column.table], references)
-            values += ValueCheck(joined, sensitive_column, code).findings(spec.privacy.m)
+            in_codes = _with_reference(tables, column, code, released[column.table])
+            values += ValueCheck(joined, in_codes, code).findings(spec.privacy.m)
     return Checked(count, tuple(findings), tuple(broken), tuple(values))
 
 
-def _with_reference(
-    tables: Scratch,
-    column: SensitiveColumn,
-    code: str,
-    released: Relation,
-    references: Mapping[str, WholeTable],
-) -> SensitiveColumn:
+def _with_reference(tables: Scratch, column: SensitiveColumn, code: str, released: Relation) -> SensitiveColumn:
     """The column's models with the values of the whole table, as codes of the released values."""
-    if not column.models.compared:
+    if column.whole is None:
         return column
-    engine, relation = references[column.name]
+    engine, relation = column.whole
     figures = [found.name for found in engine.table(relation).columns if found.name != "value"]
     reference = tables.receive(f"whole_{code}", engine, queries.select_all(relation, engine.dialect))
     listed = tables.create("codes", "linked/released_codes", column=[column.column], released=released)

@@ -14,14 +14,21 @@ from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import DifferencingError, InfeasibleError, SpecError, TargetError, VerificationError
 from kanon_sql.generalization.lattice import Lattice, Node
-from kanon_sql.linked.check import Checked, WholeTable, check_released
+from kanon_sql.linked.check import Checked, check_released
 from kanon_sql.linked.copies import TableCopy, copied
 from kanon_sql.linked.counted import CodedTable, coded
 from kanon_sql.linked.files import file_of, read_files
 from kanon_sql.linked.history import LinkedHistory
 from kanon_sql.linked.judge import LinkedJudge, SuppressionLimits
 from kanon_sql.linked.links import Link, links_of
-from kanon_sql.linked.sensitive import Valued, references, sensitive_columns, valued
+from kanon_sql.linked.sensitive import (
+    SensitiveColumn,
+    Valued,
+    check_models,
+    compared_with_source,
+    sensitive_columns,
+    valued,
+)
 from kanon_sql.linked.waiting import Waiting
 from kanon_sql.linked.writer import Writer, secret_of
 from kanon_sql.loss import metric
@@ -77,6 +84,7 @@ def check_linked(engine: Engine, spec: LinkedSpec) -> list[Link]:
             f"several tables are released in one transaction, which {engine.name} does not have; use DuckDB or "
             "PostgreSQL"
         )
+    check_models(spec)
     _check_strategy(spec)
     if spec.into.folder:
         _check_folder(Path(spec.into.folder))
@@ -105,7 +113,7 @@ def release_to(
         observer.stage("Counting the rows")
         with Scratch(counting, "linked") as here:
             tables = [coded(engine, here, copies[link.name], spec) for link in links]
-            columns = sensitive_columns(spec, links)
+            columns = sensitive_columns(engine, spec, links, copies)
             values = [
                 valued(engine, here, copies[column.table], column, tables[0].relation, place)
                 for place, column in enumerate(columns)
@@ -123,12 +131,14 @@ def release_to(
                 pieces, waiting = history.pieces(writer, counting, outcome.node, kept, about)
             else:
                 pieces = {name: [piece] for name, piece in writer.pieces(outcome.node, kept, about).items()}
-            whole = {name: (engine, found) for name, found in references(scratch, copies, columns).items()}
+            columns = compared_with_source(scratch, copies, columns)
             compared: Sequence[Mapping[str, Any]] = ()
             if into.folder:
-                checked = _to_folder(engine, spec, links, pieces, whole, observer)
+                checked = _to_folder(engine, spec, links, pieces, columns, observer)
             else:
-                checked, compared = _to_schema(engine, spec, links, pieces, targets, whole, observer, history, waiting)
+                checked, compared = _to_schema(
+                    engine, spec, links, pieces, targets, columns, observer, history, waiting
+                )
         warnings = _warnings(engine, spec, copies)
     names = {name: target.name if into.folder else written(engine.lasting(target)) for name, target in targets.items()}
     return LinkedRelease(links, tables, judge, outcome, checked, names, warnings, waiting, compared)
@@ -250,7 +260,7 @@ def _to_schema(
     links: Sequence[Link],
     pieces: Mapping[str, Sequence[Piece]],
     targets: Mapping[str, Relation],
-    whole: Mapping[str, WholeTable],
+    columns: Sequence[SensitiveColumn],
     observer: Observer,
     history: LinkedHistory | None,
     waiting: Waiting | None,
@@ -263,7 +273,7 @@ def _to_schema(
             target = Target(table=quoted(targets[link.name]), overwrite=overwrite)
             publish(engine, target, _all(pieces[link.name]), lambda _, staged: staged, staging)
         observer.stage("Checking the tables")
-        checked = check_released(engine, links, spec, targets, whole)
+        checked = check_released(engine, links, spec, targets, columns)
         if waiting and waiting.people:
             _require_with_waiting(checked)
         _require(checked, spec)
@@ -284,7 +294,7 @@ def _to_folder(
     spec: LinkedSpec,
     links: Sequence[Link],
     pieces: Mapping[str, Sequence[Piece]],
-    whole: Mapping[str, WholeTable],
+    columns: Sequence[SensitiveColumn],
     observer: Observer,
 ) -> Checked:
     """Write the files to a private folder, check them as a reader sees them, and rename the folder."""
@@ -298,7 +308,7 @@ def _to_folder(
             write_file(engine, pieces[name][0], file, "parquet")
         observer.stage("Checking the tables")
         with read_files(engine, files) as (reader, released):
-            checked = check_released(reader, links, spec, released, whole)
+            checked = check_released(reader, links, spec, released, columns)
         _require(checked, spec)
         try:
             os.rename(folder, final)

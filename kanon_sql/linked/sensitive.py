@@ -18,14 +18,16 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.linked.copies import TableCopy
 from kanon_sql.linked.links import Link
-from kanon_sql.plan.privacy_models import check_occurring, check_order
+from kanon_sql.plan.privacy_models import check_occurring, check_order, model_of, uses_hierarchy
+from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PEOPLE, Predicate, PrivacyModel, PrivacyModels, Reference
 from kanon_sql.queries import Relation
-from kanon_sql.spec import LDiversity, LinkedSpec, TCloseness
+from kanon_sql.spec import LDiversity, LinkedSpec, SensitiveModel
 
 Victims: TypeAlias = Callable[[int, Relation], Relation]  # the rows of unsafe combinations of a size
 UNIT_ID = "unit_id"
 _LEAST_VALUES = 2  # in the same combination of two releases, so that they do not disclose a value together
+_NO_MODELS = PrivacyModels((), UNIT_ID)
 COUNTED = "_sensitive_0"  # our name for the only sensitive column of a set of models
 
 
@@ -33,14 +35,16 @@ COUNTED = "_sensitive_0"  # our name for the only sensitive column of a set of m
 class SensitiveColumn:
     """A sensitive column with models: its table, the table's number, and the models, which count people.
 
-    `distinct`: the l of distinct l-diversity, which is not among the models; 0 without it.
+    `distinct`: the l of distinct l-diversity, which is not among the models; 0 without it. `whole`: the values in the
+    source for models that compare with it, and their engine.
     """
 
     table: str
     number: int
     column: str
-    models: PrivacyModels
+    models: PrivacyModels = _NO_MODELS
     distinct: int = 0
+    whole: tuple[Engine, Relation] | None = None
 
     @property
     def name(self) -> str:
@@ -65,27 +69,31 @@ class Valued:
     place: int
 
 
-def sensitive_columns(spec: LinkedSpec, links: Sequence[Link]) -> list[SensitiveColumn]:
-    """The sensitive columns that privacy models limit; SpecError for models that are not defined here."""
-    numbers = {link.name: link.number for link in links}
-    models: dict[tuple[str, str], list[PrivacyModel]] = {}
-    distinct: dict[tuple[str, str], int] = {}
+def check_models(spec: LinkedSpec) -> None:
+    """SpecError if the parameters of a model contradict each other; hierarchies are not read."""
+    needs_source(spec)
+
+
+def needs_source(spec: LinkedSpec) -> bool:
+    """Whether a model compares with the values of the source."""
+    every = [uses_hierarchy(settings) or settings.model(column).compares for _, column, settings in spec.requirements]
+    return any(every)
+
+
+def sensitive_columns(
+    engine: Engine, spec: LinkedSpec, links: Sequence[Link], copies: Mapping[str, TableCopy]
+) -> list[SensitiveColumn]:
+    """The sensitive columns that privacy models limit. `copies`: of the source; not used if no model needs it."""
+    models: dict[str, list[PrivacyModel]] = {}
     for table, column, settings in spec.requirements:
-        if isinstance(settings, TCloseness) and settings.distance == "hierarchical":
-            raise SpecError(
-                f"{table}.{column}: a hierarchical distance is not available for several tables; use `distance: equal`"
-            )
-        others = models.setdefault((table, column), [])
-        if isinstance(settings, LDiversity) and settings.kind == "distinct":
-            distinct[table, column] = int(settings.l)
-        else:
+        others = models.setdefault(f"{table}.{column}", [])
+        if uses_hierarchy(settings):
+            copy = copies[table]
+            others.append(model_of(copy.spec, Source(engine, copy.source), column, settings))
+        elif not _is_distinct(settings):
             others.append(settings.model(column))
-    return [
-        SensitiveColumn(
-            table, numbers[table], column, PrivacyModels(tuple(found), UNIT_ID), distinct.get((table, column), 0)
-        )
-        for (table, column), found in models.items()
-    ]
+    limited = _limited_columns(spec, links)
+    return [replace(column, models=PrivacyModels(tuple(models[column.name]), UNIT_ID)) for column in limited]
 
 
 def compared_columns(spec: LinkedSpec, links: Sequence[Link]) -> list[tuple[SensitiveColumn, int]]:
@@ -93,7 +101,7 @@ def compared_columns(spec: LinkedSpec, links: Sequence[Link]) -> list[tuple[Sens
 
     SpecError for columns without distinct l-diversity: a release could have too few values already.
     """
-    columns = sensitive_columns(spec, links)
+    columns = _limited_columns(spec, links)
     if without := next((column for column in columns if not column.distinct), None):
         raise SpecError(
             f"{without.name}: values in several releases are compared by their number; add `l_diversity: "
@@ -101,6 +109,22 @@ def compared_columns(spec: LinkedSpec, links: Sequence[Link]) -> list[tuple[Sens
             "releases"
         )
     return [(column, spec.differencing_values.get(column.name, _LEAST_VALUES)) for column in columns]
+
+
+def _limited_columns(spec: LinkedSpec, links: Sequence[Link]) -> list[SensitiveColumn]:
+    """The sensitive columns that privacy models limit, without models other than distinct l-diversity."""
+    numbers = {link.name: link.number for link in links}
+    columns = dict.fromkeys((table, column) for table, column, _ in spec.requirements)
+    limited = []
+    for table, column in columns:
+        diversity = spec.privacy.l_diversity.get(f"{table}.{column}")
+        distinct = int(diversity.l) if diversity and _is_distinct(diversity) else 0
+        limited.append(SensitiveColumn(table, numbers[table], column, distinct=distinct))
+    return limited
+
+
+def _is_distinct(settings: SensitiveModel) -> bool:
+    return isinstance(settings, LDiversity) and settings.kind == "distinct"
 
 
 def valued(
@@ -122,31 +146,36 @@ def valued(
                 "use alpha_k, beta_likeness, delta_disclosure, or l_diversity of distinct values"
             )
     if sensitive.models.compared:
-        reference = _reference(here, values, "value", "raw", people, place)
+        reference = _reference(here, values, "value", "raw", sensitive, people, place)
         check_occurring(sensitive.models, here, {COUNTED: reference})
         sensitive = sensitive.with_reference(reference)
     return Valued(sensitive, values, place)
 
 
-def references(
+def compared_with_source(
     scratch: Scratch, copies: Mapping[str, TableCopy], columns: Sequence[SensitiveColumn]
-) -> dict[str, Relation]:
-    """The values of the columns of models that compare with the whole table, for the check of a release."""
-    main = next(iter(copies.values())).relation
-    found = {}
+) -> list[SensitiveColumn]:
+    """The columns with their values in the source where models compare with it, for the check of a release."""
+    found = []
     for place, column in enumerate(columns):
         if column.models.compared:
+            main = next(iter(copies.values())).relation
             copy = copies[column.table]
             name = copy.columns[column.column]
-            found[column.name] = _reference(scratch, copy.relation, name, name, main, place)
+            whole = _reference(scratch, copy.relation, name, name, column, main, place)
+            column = replace(column, whole=(scratch.engine, whole))
+        found.append(column)
     return found
 
 
-def _reference(here: Scratch, values: Relation, value: str, raw: str, people: Relation, place: int) -> Relation:
-    """The people of every value in a table, of all people of the database."""
-    text = queries.reference(values, value, raw, Predicate("SUM(n)", unit=UNIT_ID), here.engine.dialect)
+def _reference(
+    here: Scratch, values: Relation, value: str, raw: str, column: SensitiveColumn, people: Relation, place: int
+) -> Relation:
+    """The people of every value in a table, and of its groups in a hierarchy, of all people of the database."""
+    groups = column.models.groups.get(COUNTED, ())
+    text = queries.reference(values, value, raw, Predicate("SUM(n)", unit=UNIT_ID), here.engine.dialect, groups)
     counted = here.create_as(f"counted_{place}", text)
-    figures = [column.name for column in here.engine.table(counted).columns if column.name != "overall_size"]
+    figures = [figure.name for figure in here.engine.table(counted).columns if figure.name != "overall_size"]
     holes: dict[str, Any] = {"figures": figures, "reference": counted, "people": people}
     return here.create(f"reference_{place}", "linked/reference_of_people", **holes)
 

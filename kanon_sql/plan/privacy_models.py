@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from kanon_sql import queries
 from kanon_sql.engine import Table
@@ -29,7 +29,7 @@ def models_of(spec: Spec, source: Source) -> PrivacyModels:
     """
     if spec.privacy.models:
         raise SpecError(f"privacy.models names {spec.privacy.models[0]}, which is not run here; leave it out")
-    of_columns = [_model(spec, source, column, settings) for _, column, settings in spec.privacy.requirements]
+    of_columns = [model_of(spec, source, column, settings) for _, column, settings in spec.privacy.requirements]
     of_population = [settings.model() for settings in spec.privacy.populated]
     models = all_of(*_k(spec), *of_columns, *of_population, *spec.privacy.of_release, *spec.models, unit=spec.unit)
     # The people of a population can only be counted class by class.
@@ -67,9 +67,14 @@ def _k(spec: Spec) -> list[PrivacyModel]:
     return [] if in_python or (replaces_default and default) else [k_anonymity(spec.privacy.k)]
 
 
-def _model(spec: Spec, source: Source, column: str, settings: SensitiveModel) -> PrivacyModel:
+def uses_hierarchy(settings: SensitiveModel) -> TypeGuard[TCloseness]:
+    """Whether the settings of a model require or name a hierarchy of the column's values."""
+    return isinstance(settings, TCloseness) and (settings.distance == "hierarchical" or settings.hierarchy is not None)
+
+
+def model_of(spec: Spec, source: Source, column: str, settings: SensitiveModel) -> PrivacyModel:
     """The model of a sensitive column, with the column's hierarchy if it uses the hierarchical distance."""
-    if not isinstance(settings, TCloseness) or (settings.distance != "hierarchical" and settings.hierarchy is None):
+    if not uses_hierarchy(settings):
         return settings.model(column)
     described = source.table.column(column)
     if described is None:

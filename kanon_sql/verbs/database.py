@@ -12,12 +12,12 @@ from typing import Any
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.linked.check import Checked, WholeTable, check_released
+from kanon_sql.linked.check import Checked, check_released
 from kanon_sql.linked.copies import copied
 from kanon_sql.linked.files import file_of, read_files
-from kanon_sql.linked.links import Link, links_of
+from kanon_sql.linked.links import links_of
 from kanon_sql.linked.release import LinkedRelease, levels_of, release_tables
-from kanon_sql.linked.sensitive import references, sensitive_columns
+from kanon_sql.linked.sensitive import compared_with_source, needs_source, sensitive_columns
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened_engine
 from kanon_sql.queries import Relation
@@ -158,19 +158,13 @@ def verify_database(
     with opened_engine(settled.session, connection) as engine:
         links = links_of(settled)
         with released_tables(engine, settled) as (reader, released), Scratch(engine, "source") as scratch:
-            whole = _references(engine, scratch, settled, links)
-            checked = check_released(reader, links, settled, released, whole)
+            # The source is read only for models that compare with it.
+            copies = copied(engine, scratch, settled, links) if needs_source(settled) else {}
+            columns = sensitive_columns(engine, settled, links, copies)
+            columns = compared_with_source(scratch, copies, columns)
+            checked = check_released(reader, links, settled, released, columns)
     found = _findings(checked), _value_findings(checked), list(checked.broken)
     return DatabaseVerification(checked.people, *found, checked.satisfied)
-
-
-def _references(engine: Engine, scratch: Scratch, spec: LinkedSpec, links: Sequence[Link]) -> dict[str, WholeTable]:
-    """What models compare with, in the source; it is not read if no model compares."""
-    columns = sensitive_columns(spec, links)
-    if not any(column.models.compared for column in columns):
-        return {}
-    found = references(scratch, copied(engine, scratch, spec, links), columns)
-    return {name: (engine, relation) for name, relation in found.items()}
 
 
 @contextmanager
