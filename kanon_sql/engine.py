@@ -280,6 +280,10 @@ class Engine(Protocol):
     def transaction(self) -> AbstractContextManager[None]:
         """One consistent snapshot; rolled back if the block raises."""
 
+    def snapshot(self) -> AbstractContextManager[None]:
+        """One consistent snapshot for a block that only reads: a transaction, unless nobody else can write."""
+        return self.transaction()
+
 
 class TransactionalEngine(Engine, Protocol):
     """An engine with transactions, in which the rows of a permanent table can be replaced."""

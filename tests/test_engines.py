@@ -1,10 +1,14 @@
 """The contract of every engine, in one body of tests: loading, finding tables, transactions and names."""
 
 import math
+from contextlib import closing, nullcontext
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+import duckdb
 import pandas
 import pytest
 from hypothesis import given
@@ -13,8 +17,10 @@ from hypothesis import strategies as st
 from kanon_sql import queries
 from kanon_sql.engine import Engine, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.engines.opening import open_engine
 from kanon_sql.errors import KanonError, SourceError, TargetError
 from kanon_sql.queries import Relation
+from kanon_sql.spec import Session
 from support.engines import NASTY, TABLE, read
 from support.examples import examples
 from support.fuzz_cases import POOLS
@@ -338,6 +344,44 @@ def test_a_transaction_inside_another_is_refused(engine: Engine) -> None:
     engine.run("ROLLBACK")
     with engine.transaction():
         pass
+
+
+@pytest.mark.parametrize("others_write", [False, True])
+def test_duckdb_needs_a_transaction_to_read_where_others_can_write(others_write: bool) -> None:
+    with closing(DuckDB(alone=not others_write)) as engine:
+        engine.run("CREATE TABLE kept AS SELECT 1 AS a")
+        with engine.snapshot():
+            before = read(engine, Relation("kept"))
+            engine.connection.cursor().execute("INSERT INTO kept VALUES (2)")
+            assert (read(engine, Relation("kept")) == before) is others_write
+            used = []
+            for _ in range(4):
+                engine.run(
+                    "CREATE OR REPLACE TEMPORARY TABLE copy AS SELECT i, hash(i) AS h FROM RANGE(300_000) AS r(i)"
+                )
+                ((megabytes,),) = engine.rows("SELECT SUM(memory_usage_bytes) / 1e6 FROM duckdb_memory()")
+                used.append(megabytes)
+            assert (used[-1] < 2 * used[0]) is not others_write  # the dropped tables are freed, or kept until the end
+
+
+@pytest.mark.parametrize(
+    ("session", "alone"),
+    [
+        (Session(), True),
+        (Session(database="{file}"), True),
+        (Session(database="{file}", writes=("released",)), False),
+        (Session(attach={"other": "{file}"}), False),
+    ],
+)
+def test_only_a_database_that_is_opened_to_read_is_read_alone(session: Session, alone: bool, tmp_path: Path) -> None:
+    file = str(tmp_path / "some.duckdb")
+    duckdb.connect(file).close()
+    session = replace(session, database=session.database and file, attach=dict.fromkeys(session.attach, file))
+    with closing(open_engine(session)) as engine, engine.snapshot():
+        engine.run("CREATE TEMPORARY TABLE example AS SELECT 1 AS a")
+        refused = nullcontext() if alone else pytest.raises(SourceError, match="inside a transaction")
+        with refused, engine.transaction():
+            pass
 
 
 def test_loading_inside_a_transaction(engine: Engine) -> None:

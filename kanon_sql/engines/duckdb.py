@@ -7,7 +7,7 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from math import isnan
@@ -121,7 +121,10 @@ class _Stream:
 
 
 class DuckDB(Engine):
-    """One DuckDB connection; see `kanon_sql.engine.Engine` for its methods."""
+    """One DuckDB connection; see `kanon_sql.engine.Engine` for its methods.
+
+    `alone`: nobody else can write to the tables that it reads.
+    """
 
     dialect = "duckdb"
     name = "duckdb"
@@ -129,9 +132,12 @@ class DuckDB(Engine):
     is_embedded = True
     reads_files = True
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection | None = None, limits: Limits | None = None) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection | None = None, limits: Limits | None = None, alone: bool = False
+    ) -> None:
         self.connection = connection or duckdb.connect()
         self.limits = limits or Limits()
+        self._alone = alone
         self._new: NewFile | None = None
         self._interrupting, self._to_its_end = threading.RLock(), False  # re-entrant, since a signal can come inside
         self._may_transact = True  # a caller's connection might be inside a transaction, which cannot be queried
@@ -158,7 +164,7 @@ class DuckDB(Engine):
         place = Path(path).resolve()
         new = None if os.path.exists(place) else NewFile(place)
         with opening(path, writes=not read_only):
-            engine = cls(connected(str(new.file) if new else path, read_only and not new), limits)
+            engine = cls(connected(str(new.file) if new else path, read_only and not new), limits, alone=read_only)
         engine._spilled = spill_apart(engine.connection, engine.limits, place.parent)
         engine._read_moments_in(engine.limits.time_zone or _TIME_ZONE)
         engine._new = new
@@ -170,6 +176,7 @@ class DuckDB(Engine):
         refuse_other_formats(path)
         if self._home([name]):
             raise SpecError(f"{name} is a schema or database already; attach {path} by another name")
+        self._alone = False
         with opening(path, writes=not read_only):
             self.connection.execute(queries.attach(path, name, self.dialect, read_only))
 
@@ -562,6 +569,10 @@ class DuckDB(Engine):
             self._may_transact = before
         with explained("DuckDB cannot save the tables", TargetError):
             self.connection.execute("COMMIT")
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """A transaction, unless nobody else can write: without one, the space of dropped tables is freed at once."""
+        return nullcontext() if self._alone else self.transaction()
 
 
 def _folded(name: str) -> bytes:

@@ -41,7 +41,7 @@ def _open_files(session: Session, create: bool) -> DuckDB:
     """Open DuckDB files, for writing only if they are written to."""
     database, places = session.database, [_attached(session, name) for name in session.writes]
     if database is None or any(places):
-        engine = DuckDB(limits=session.limits)
+        engine = DuckDB(limits=session.limits, alone=True)
     else:
         engine = DuckDB.open(database, create, read_only=not places, limits=session.limits)
     try:
@@ -85,7 +85,7 @@ def engine_of(connection: Any, session: Session | None = None) -> Engine:
 
 def embedded(limits: Limits | None = None) -> FileEngine:
     """A new embedded engine in memory, which reads and writes files."""
-    return DuckDB(limits=limits)
+    return DuckDB(limits=limits, alone=True)
 
 
 @contextmanager

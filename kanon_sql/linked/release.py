@@ -63,9 +63,10 @@ class LinkedRelease:
 def release_tables(engine: Engine, spec: LinkedSpec, observer: Observer) -> LinkedRelease:
     """Release the tables of a spec from an open database; nothing becomes visible if anything fails."""
     links = check_linked(engine, spec)
-    with engine.transaction():
+    to_files = spec.into is not None and spec.into.folder is not None
+    with engine.snapshot() if to_files else engine.transaction():
         targets = places_of(engine, spec, links)
-        for target in () if spec.into and spec.into.folder else targets.values():
+        for target in () if to_files else targets.values():
             if engine.existing(companion(target, HISTORY)):
                 raise TargetError(
                     f"{target.name} was released by `kanon database run`, which keeps its history; run it again, or "

@@ -94,7 +94,7 @@ class RiskMeasurement:
         with contextlib.ExitStack() as stack:
             # First, so that a problem with the unit or the population is found before any long query.
             models, released, population = self._released(stack, role, source, models, whole)
-            stack.enter_context(source.engine.transaction())
+            stack.enter_context(source.engine.snapshot())
             tables = stack.enter_context(Scratch(source.engine, "risk"))
             rows, relation = to_count(tables, source.table)
             if rows == 0:

@@ -160,13 +160,9 @@ def releasing(
 
 
 def _transaction(source: Source, spec: ReleaseSpec) -> contextlib.AbstractContextManager[None]:
-    """The transaction of a release; none if both source and target are files.
-
-    Without a transaction, DuckDB frees the space of dropped tables at once.
-    """
+    """The transaction of a release, which writes tables or only reads."""
     to_file = spec.target is not None and not spec.tables_written
-    own_tables = source.engine.is_embedded and source.owned and spec.database is None and not spec.attach
-    return contextlib.nullcontext() if to_file and own_tables else source.engine.transaction()
+    return source.engine.snapshot() if to_file else source.engine.transaction()
 
 
 def make_release(

@@ -64,7 +64,7 @@ def compare(
     names = _names(strategies)
     specs = [_settled(source, spec, of_k) for of_k in _options_by_k(taken(CompareOptions, options))]
     observer = observer or Observer()
-    with opened(source, specs[0], connection) as data, data.engine.transaction(), data.scratches:
+    with opened(source, specs[0], connection) as data, data.engine.snapshot(), data.scratches:
         problem = count(preflight(specs[0], data, search_in, compared=names), observer)
         runs = list(_runs(problem, specs, names, observer))
     return _side_by_side(problem, runs)
@@ -73,7 +73,7 @@ def compare(
 def losses_by_k(source: Any, spec: Spec, sizes: Sequence[int], observer: Observer) -> tuple[StrategyResult, ...]:
     """The searches of `compare` for several k, without figures of whole tuples: ambiguity, divergence, `same_as`."""
     specs = [_settled(source, spec, {"k": k}) for k in sizes]
-    with opened(source, specs[0], None) as data, data.engine.transaction(), data.scratches:
+    with opened(source, specs[0], None) as data, data.engine.snapshot(), data.scratches:
         problem = count(preflight(specs[0], data, "embedded", compared=[spec.strategy]), observer)
         runs = list(_runs(problem, specs, [spec.strategy], observer, of_tuples=False))
     return _side_by_side(problem, runs).searches

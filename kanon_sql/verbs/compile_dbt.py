@@ -129,7 +129,7 @@ def compile_dbt(
         with frequency_sets.planned(frequency_set, to_plan, observer, keeps_node=True) as plan:
             return _of_plan(plan, place, settled, dialects, mappings)
     writes = ("kanon_mappings",) if mappings == "table" and connection is None and settled.database else ()
-    with opened(source, to_plan, connection, writes=writes) as data, data.engine.transaction(), data.scratches:
+    with opened(source, to_plan, connection, writes=writes) as data, data.engine.snapshot(), data.scratches:
         place = _place(data, settled, ref)  # fails before the search if the names are wrong
         if existing:
             _check_files(existing, place, settled, mappings)

@@ -115,7 +115,7 @@ def explain(
     """
     settled = settle_spec(source, spec, taken(RecodingOptions, options)).model_copy(update={"target": None})
     check_spec(settled, "explain")
-    with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
+    with opened(source, settled, connection) as data, data.engine.snapshot(), data.scratches:
         if not data.engine.has_transactions:
             check_engine(data.engine, "explain")
         plan = plan_release(data, settled, observer or Observer(), search_in, keep_tuples=True)

@@ -451,7 +451,7 @@ class _Measurement:
                 f"it has {count(size)} nodes, too many to draw each of them; `kanon lattice` draws its levels"
             )
         data = self.source
-        with data.engine.transaction(), data.scratches:
+        with data.engine.snapshot(), data.scratches:
             plan = plan_search(data, self.spec, self.observer)
             if not can_draw_nodes(plan.problem.lattice):
                 raise _UnmeasuredError(f"it has {size:,} nodes, too many on one level to draw each of them")

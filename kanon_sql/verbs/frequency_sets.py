@@ -77,7 +77,7 @@ def planned(frequency_set: Place, spec: Spec, observer: Observer, keeps_node: bo
     searched = spec.model_copy(update={"keep": None, "identifiers": (), "target": None, "sensitive": sensitive})
     with (
         opened_source(str(frequency_set), spec.session.as_it_is.without_tables) as data,
-        data.engine.transaction(),
+        data.engine.snapshot(),
         data.scratches,
     ):
         counted = _counted(data, str(frequency_set), columns)

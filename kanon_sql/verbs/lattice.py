@@ -68,7 +68,7 @@ def lattice(
     """
     settled = settle_spec(source, spec, taken(SearchOptions, options)).model_copy(update={"target": None})
     check_spec(settled, "lattice")
-    with opened(source, settled, connection) as data, data.engine.transaction(), data.scratches:
+    with opened(source, settled, connection) as data, data.engine.snapshot(), data.scratches:
         plan = plan_search(data, settled, observer or Observer(), search_in)
         drawn = searched(plan)
     return LatticePicture(lattice_svg(drawn), summary(drawn), result_of(plan))

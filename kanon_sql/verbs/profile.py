@@ -185,7 +185,7 @@ def profiled(
     stage = (observer or Observer()).stage
     with (
         embedded_for(engine) as here,
-        engine.transaction(),
+        engine.snapshot(),
         Scratch(engine, "profile") as tables,
         Scratch(here, "profile_sets") as coded_tables,
     ):

@@ -223,7 +223,7 @@ def _described(spec: ReleaseSpec, release: Source, source: Source | str, observe
     assert verification.summary is not None
     if isinstance(source, str):
         return _described_without_source(spec, verification.summary)
-    with source.engine.transaction(), source.scratches:
+    with source.engine.snapshot(), source.scratches:
         plan = plan_release(source, spec.model_copy(update={"target": None}), observer)
         costs = manifests.measure(plan)
         same = _has_same_rows(plan.recoding, release, spec)

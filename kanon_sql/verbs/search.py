@@ -114,7 +114,7 @@ def search(
             plan = stack.enter_context(frequency_sets.planned(frequency_set, settled, observer or Observer()))
         else:
             data = stack.enter_context(opened(source, settled, connection))
-            stack.enter_context(data.engine.transaction())
+            stack.enter_context(data.engine.snapshot())
             stack.enter_context(data.scratches)
             plan = plan_search(data, settled, observer or Observer(), search_in)
         statement = of_plan(plan, settled, dialect, table).sql if dialect else None

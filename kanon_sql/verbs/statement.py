@@ -91,7 +91,7 @@ def anonymize_sql(
         return found.sql
     check_spec(settled, "sql")
     written = _overwriting(settled).as_standalone()
-    with opened(source, written, connection) as data, data.engine.transaction(), data.scratches:
+    with opened(source, written, connection) as data, data.engine.snapshot(), data.scratches:
         _check_readable(data, settled)
         plan = plan_release(data, written, observer or Observer(), search_in)
         printed = statement(plan.recoding, settled.target)
@@ -143,7 +143,7 @@ def compile(
     if frequency_set is not None:
         with frequency_sets.planned(frequency_set, to_plan, observer, keeps_node=True) as plan:
             return of_plan(plan, settled, dialect, table, names)
-    with opened(source, to_plan, connection) as data, data.engine.transaction(), data.scratches:
+    with opened(source, to_plan, connection) as data, data.engine.snapshot(), data.scratches:
         if table is None:
             _check_readable(data, settled)
         return of_plan(plan_release(data, to_plan, observer, search_in), settled, dialect, table, names)
