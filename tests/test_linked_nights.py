@@ -115,7 +115,7 @@ def test_the_hierarchy_of_a_distance_is_an_input_of_a_run(hospital: Any, tmp_pat
     assert run_database(close, connection=hospital).status == "unchanged"
     jobs.write_text("cook;work;*\nnurse;work;*\n")
     again = run_database(close, connection=hospital)
-    assert again.why == ("the hierarchy of patients.job changed",)
+    assert again.why == ("the hierarchy of patients.job in t_closeness changed",)
 
 
 def test_changes_of_fewer_than_k_people_wait(hospital: Any) -> None:

@@ -97,6 +97,18 @@ def test_unchanged_releases_are_skipped_and_every_change_is_detected(folder: Pat
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_changed_hierarchy_of_sensitive_values_is_detected() -> None:
+    closeness = "t_closeness: {ill: {t: 0.9, distance: hierarchical, hierarchy: {taxonomy: ill.csv}}}"
+    spec = SPEC.replace("keep: [ill]", "sensitive: [ill]").replace("  k: ${K}", "  k: ${K}\n  " + closeness)
+    Path("release.yml").write_text(spec)
+    Path("ill.csv").write_text("x;a\ny;a\nz;b\n")
+    assert ran()[0] == "released"
+    assert ran()[0] == "unchanged"
+    Path("ill.csv").write_text("x;a\ny;b\nz;b\n")
+    assert ran()[1] == ("the hierarchy of ill in t_closeness changed",)
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_changed_or_removed_target_is_detected() -> None:
     ran()
     published = Path("anon.csv").read_bytes()

@@ -13,7 +13,7 @@ from kanon_sql.engine import Engine, Table
 from kanon_sql.engines.files import files
 from kanon_sql.frequency.fitting import digest_of, hierarchy_sources
 from kanon_sql.plan.population import opened_population
-from kanon_sql.plan.privacy_models import models_of
+from kanon_sql.plan.privacy_models import models_of, uses_hierarchy, value_hierarchy
 from kanon_sql.plan.source import Source
 from kanon_sql.queries import Relation
 from kanon_sql.recode import RECODERS
@@ -124,9 +124,10 @@ def _of_hierarchies(spec: Spec, source: Source) -> dict[str, str]:
     hierarchies = hierarchy_sources(spec, source.table, source.engine, allow_ordered=spec.strategy in RECODERS)
     for name, hierarchy in hierarchies.items():
         digests[name] = hierarchy.sha256
-    named: dict[str, Any] = {}
     for name, closeness in spec.privacy.t_closeness.items():
-        named[f"{name} in t_closeness"] = getattr(closeness.hierarchy, "file", None)
+        if uses_hierarchy(closeness):
+            digests[f"{name} in t_closeness"] = value_hierarchy(spec, source, name, closeness).sha256
+    named: dict[str, Any] = {}
     for name, perturbation in spec.perturb.items():
         named[f"{name} in perturb"] = perturbation.pram.matrix if perturbation.pram else None
     for purpose, path in named.items():

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any, TypeGuard
 
 from kanon_sql import queries
-from kanon_sql.engine import Table
+from kanon_sql.engine import Column, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, SpecError
-from kanon_sql.frequency.fitting import hierarchy_source
+from kanon_sql.frequency.fitting import HierarchySource, hierarchy_source
 from kanon_sql.frequency.frequency_set import FrequencySet
 from kanon_sql.generalization.values import key, read
 from kanon_sql.plan.population import is_a_query
@@ -76,11 +76,21 @@ def model_of(spec: Spec, source: Source, column: str, settings: SensitiveModel) 
     """The model of a sensitive column, with the column's hierarchy if it uses the hierarchical distance."""
     if not uses_hierarchy(settings):
         return settings.model(column)
+    origin = value_hierarchy(spec, source, column, settings)
+    return settings.model(column, fitted(source, _described(source, column), origin.build))
+
+
+def value_hierarchy(spec: Spec, source: Source, column: str, settings: TCloseness) -> HierarchySource:
+    """The hierarchy of a sensitive column's values, before it is built for those that occur."""
+    attribute = AttributeSpec(hierarchy=settings.hierarchy)
+    return hierarchy_source(attribute, _described(source, column), spec, source.engine)
+
+
+def _described(source: Source, column: str) -> Column:
     described = source.table.column(column)
     if described is None:
         raise SpecError(f"{column!r} is in privacy.t_closeness, and there is no such column")
-    origin = hierarchy_source(AttributeSpec(hierarchy=settings.hierarchy), described, spec, source.engine)
-    return settings.model(column, fitted(source, described, origin.build))
+    return described
 
 
 def check_models(models: PrivacyModels, table: Table) -> None:

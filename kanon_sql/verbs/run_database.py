@@ -23,10 +23,10 @@ from kanon_sql.linked.sensitive import compared_columns
 from kanon_sql.linked.waiting import Waiting
 from kanon_sql.pipeline.fingerprints import of_table
 from kanon_sql.plan.observer import Observer
-from kanon_sql.plan.privacy_models import uses_hierarchy
-from kanon_sql.plan.source import opened_engine
+from kanon_sql.plan.privacy_models import uses_hierarchy, value_hierarchy
+from kanon_sql.plan.source import Source, opened_engine
 from kanon_sql.queries import Relation
-from kanon_sql.spec import AttributeSpec, LinkedSpec, load_linked
+from kanon_sql.spec import LinkedSpec, load_linked
 from kanon_sql.spec.fields import Places
 from kanon_sql.verbs.database import DatabaseRelease, manifest_of
 from kanon_sql.verbs.result import DataFrame, Result, frame
@@ -227,12 +227,13 @@ def _inputs(engine: Engine, spec: LinkedSpec, links: Sequence[Link]) -> dict[str
         inputs[f"the source of {link.name}"] = of_table(engine, source, [column.name for column in present])
         for column in present:
             name = f"{link.name}.{column.name}"
-            attribute = own.quasi_identifiers.get(column.name)
+            if attribute := own.quasi_identifiers.get(column.name):
+                hierarchy = hierarchy_source(attribute, column, own, engine)
+                inputs[f"the hierarchy of {name}"] = hierarchy.sha256
             closeness = spec.privacy.t_closeness.get(name)
             if closeness and uses_hierarchy(closeness):
-                attribute = AttributeSpec(hierarchy=closeness.hierarchy)
-            if attribute:
-                inputs[f"the hierarchy of {name}"] = hierarchy_source(attribute, column, own, engine).sha256
+                hierarchy = value_hierarchy(own, Source(engine, source), column.name, closeness)
+                inputs[f"the hierarchy of {name} in t_closeness"] = hierarchy.sha256
     return inputs
 
 
