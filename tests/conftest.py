@@ -41,7 +41,7 @@ pytest_plugins = (
 # more of the same examples would find what they found before; everywhere else the examples are new in each run, and
 # what they find becomes an `@example` or a test.
 SAME = "KANON_SAME_EXAMPLES" in os.environ
-hypothesis_settings.register_profile("kanon", deadline=None, derandomize=SAME, max_examples=10 if SAME else 100)
+hypothesis_settings.register_profile("kanon", deadline=None, derandomize=SAME, max_examples=5 if SAME else 100)
 hypothesis_settings.register_profile("quick", deadline=None, max_examples=5)
 hypothesis_settings.load_profile("kanon")
 

@@ -36,14 +36,17 @@ from kanon_sql.privacy import (
 from kanon_sql.strategies import STRATEGIES
 from support.command_line import kanon
 from support.database import create_table
+from support.examples import few
 from support.oracle import Node
 from support.population import Sampled, _numbers, counted_beside, people, samples
 from support.searching import assert_finds
 
 EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=10
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=few(10),
 )
-FEW = settings(EXAMPLES, max_examples=4)
+FEW = settings(EXAMPLES, max_examples=few(4))
 Class = tuple[int, int]  # its rows, and those of the population that it stands for
 RISKS = [Fraction(n, d) for n, d in [(1, 12), (1, 10), (1, 5), (1, 4), (3, 10), (1, 3), (2, 5), (1, 2)]]
 
@@ -280,7 +283,7 @@ def test_people_are_counted_on_both_sides(
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if "igh" not in name])
-@settings(EXAMPLES, max_examples=5)
+@settings(EXAMPLES, max_examples=few(5))
 @given(drawn=judged(), suppresses=st.booleans())
 def test_every_search_finds_what_brute_force_finds(
     name: str, drawn: tuple[Sampled, PrivacyModels, list[RiskModel], int], suppresses: bool

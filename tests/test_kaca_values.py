@@ -26,6 +26,7 @@ from kanon_sql.recode.joining import recode_by_rows
 from kanon_sql.recode.kaca import kaca
 from support.data import DATA, needs_adult
 from support.database import create_table
+from support.examples import few
 from support.models import Values, counted, equal_distance, one_value_each
 from support.privacy import AT_MOST, EXAMPLES, SALARIES
 
@@ -117,7 +118,7 @@ def interrupted_after(rounds: int | None) -> Iterator[None]:
         yield
 
 
-@settings(EXAMPLES, max_examples=12, phases=[p for p in settings().phases if p.name != "shrink"])
+@settings(EXAMPLES, max_examples=few(12), phases=[p for p in settings().phases if p.name != "shrink"])
 @given(
     rows=staff(),
     names=st.lists(st.sampled_from(list(MODELS)), min_size=1, max_size=3, unique=True),

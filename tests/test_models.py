@@ -20,10 +20,13 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import from_rows
 from kanon_sql.privacy import PrivacyModels, all_of
 from support.database import create_table
+from support.examples import few
 from support.models import DEFINED, Defined, Values, counted
 
 EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=4
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=few(4),
 )
 _ANY = st.lists(
     st.tuples(st.integers(0, 3), st.integers(1, 4), st.integers(1, 9)), min_size=4, max_size=30
@@ -105,7 +108,7 @@ def tables(draw: st.DrawFn) -> list[Values]:
 @pytest.mark.parametrize(
     "defined", [definition for definition in DEFINED if definition.model.monotone == "always"], ids=str
 )
-@settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=few(150), suppress_health_check=[HealthCheck.filter_too_much])
 @given(classes=tables())
 def test_always_a_safe_class_stays_safe_with_any_other(defined: Defined, classes: list[Values]) -> None:
     assume(len(classes) > 1)
@@ -117,7 +120,7 @@ def test_always_a_safe_class_stays_safe_with_any_other(defined: Defined, classes
 @pytest.mark.parametrize(
     "defined", [definition for definition in DEFINED if definition.model.monotone != "never"], ids=str
 )
-@settings(max_examples=150, suppress_health_check=[HealthCheck.filter_too_much])
+@settings(max_examples=few(150), suppress_health_check=[HealthCheck.filter_too_much])
 @given(classes=tables())
 def test_safe_classes_are_safe_when_merged(defined: Defined, classes: list[Values]) -> None:
     assume(len(classes) > 1)

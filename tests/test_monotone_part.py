@@ -41,11 +41,14 @@ from kanon_sql.privacy import (
 from kanon_sql.strategies import STRATEGIES, Driver, SearchOutcome, strategy, tags
 from support.command_line import ASK, kanon
 from support.database import create_table
+from support.examples import few
 from support.models import DEFINED, Defined, counted, share
 from support.oracle import METRICS, Column, Node, Problem, problems
 
 EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=4
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=few(4),
 )
 ODD = [definition for definition in DEFINED if definition.model.monotone != "always"]
 ALWAYS = [definition for definition in DEFINED if definition.model.monotone == "always"]
@@ -144,7 +147,7 @@ def problems_with_models(draw: st.DrawFn, odd: Sequence[Defined] = ODD, units: b
 # What a verdict tells
 
 
-@settings(EXAMPLES, max_examples=6)
+@settings(EXAMPLES, max_examples=few(6))
 @given(problem=problems_with_models())
 @pytest.mark.slow
 def test_as_many_rows_stay_at_risk_in_every_node_below(problem: ProblemWithModels) -> None:
@@ -156,7 +159,7 @@ def test_as_many_rows_stay_at_risk_in_every_node_below(problem: ProblemWithModel
 
 
 @pytest.mark.parametrize("defined", ODD, ids=str)
-@settings(EXAMPLES, max_examples=6)
+@settings(EXAMPLES, max_examples=few(6))
 @given(rows=st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 4)), min_size=1, max_size=16))
 def test_no_fewer_rows_can_go_until_a_class_is_safe(defined: Defined, rows: list[tuple[str, int]]) -> None:
     """Brute force over every part of a class: the figure may be less than what has to go, never more."""
@@ -200,7 +203,7 @@ def test_the_unavoidable_suppression_is_close_to_the_true_one(
 
 
 @pytest.mark.parametrize("name", ANY_MODEL)
-@settings(EXAMPLES, max_examples=5)
+@settings(EXAMPLES, max_examples=few(5))
 @given(problem=problems_with_models(), by=st.sampled_from(METRICS), dense=st.booleans())
 @pytest.mark.slow
 def test_every_search_finds_what_brute_force_finds(name: str, problem: ProblemWithModels, by: str, dense: bool) -> None:
@@ -352,7 +355,7 @@ def staff(draw: st.DrawFn) -> pandas.DataFrame:
     return pandas.DataFrame(draw(st.lists(person, min_size=8, max_size=40)), columns=["age", "zip", "ill"])
 
 
-@settings(EXAMPLES, max_examples=3)
+@settings(EXAMPLES, max_examples=few(3))
 @given(
     people=staff(), others=staff(), limit=st.sampled_from([0.1, 0.3]), by=st.sampled_from(["loss", "discernibility"])
 )

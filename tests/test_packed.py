@@ -12,12 +12,13 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.hierarchy import from_rows
 from kanon_sql.privacy import all_of, k_anonymity
 from support.counting import EXAMPLES, assert_figures, assert_losses, counted
+from support.examples import few
 from support.oracle import Column, Problem, problems
 
 TWO = all_of(k_anonymity(2))
 
 
-@settings(EXAMPLES, max_examples=10)
+@settings(EXAMPLES, max_examples=few(10))
 @given(
     problem=problems(strays=True, fewest_columns=4),
     limits=st.sampled_from([{"_BITS": 2}, {"_BITS": 5}, {"_MOST_VALUES": 3}, {"_MOST_TUPLES": 0}]),

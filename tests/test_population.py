@@ -22,12 +22,15 @@ from kanon_sql.frequency.judge import Judge
 from kanon_sql.loss import metric
 from kanon_sql.privacy import all_of, delta_presence
 from kanon_sql.strategies import STRATEGIES
+from support.examples import few
 from support.oracle import Node
 from support.population import Requirement, Sampled, counted_beside, sampled
 from support.searching import assert_finds
 
 EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=12
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=few(12),
 )
 
 
@@ -75,7 +78,7 @@ def test_roll_ups_keep_the_population(given: tuple[Sampled, Requirement]) -> Non
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if "igh" not in name])
-@settings(EXAMPLES, max_examples=6)
+@settings(EXAMPLES, max_examples=few(6))
 @given(given=sampled(), suppresses=st.booleans())
 def test_every_search_finds_what_brute_force_finds(
     name: str, given: tuple[Sampled, Requirement], suppresses: bool
@@ -95,7 +98,7 @@ def test_every_search_finds_what_brute_force_finds(
 # Monotone and other models
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=few(60))
 @given(given=sampled())
 @pytest.mark.slow
 def test_inferences_from_a_node_to_those_above_it(given: tuple[Sampled, Requirement]) -> None:

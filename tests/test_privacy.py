@@ -26,6 +26,7 @@ from kanon_sql.privacy import Predicate, PrivacyModel, all_of, k_anonymity
 from kanon_sql.queries import Relation
 from kanon_sql.strategies import STRATEGIES, Driver, strategy
 from support.database import create_table
+from support.examples import few
 from support.oracle import Node, Problem, Row
 from support.privacy import AT_MOST, EXAMPLES, NUMBERS, is_safe, valued_problems
 
@@ -123,7 +124,7 @@ def assert_judged(judge: Judge, problem: Problem, values: Sequence[Any]) -> None
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if "igh" not in name])
 @pytest.mark.parametrize("suppresses", [False, True])
-@settings(EXAMPLES, max_examples=4)
+@settings(EXAMPLES, max_examples=few(4))
 @given(given=valued_problems(), by=st.sampled_from(["loss", "height", "discernibility", "average_class_size"]))
 def test_every_search_finds_what_brute_force_finds(
     name: str, suppresses: bool, given: tuple[Problem, list[Any]], by: str

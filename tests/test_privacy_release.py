@@ -22,6 +22,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.strategies import STRATEGIES
 from support.data import DATA, NINE, needs_adult
 from support.database import create_table
+from support.examples import few
 from support.oracle import Problem, Row
 from support.privacy import AT_MOST, EXAMPLES, NUMBERS, SALARIES, is_safe, valued_problems
 
@@ -256,7 +257,7 @@ def tables_of(engine: Engine, into: str) -> list[str]:
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "prioprivacy", "refine", "kaca"])
-@settings(EXAMPLES, max_examples=4)
+@settings(EXAMPLES, max_examples=few(4))
 @given(given=valued_problems(fewest_columns=2, most_rows=40), models=st.sampled_from(ASKED), data=st.data())
 @pytest.mark.slow
 def test_a_local_recoding_has_only_classes_that_are_safe_by_brute_force(

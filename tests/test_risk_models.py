@@ -30,7 +30,7 @@ from kanon_sql.privacy import (
 from kanon_sql.privacy.risk_models import least_size
 from kanon_sql.strategies import STRATEGIES, strategy, tags
 from support.counting import counted
-from support.examples import examples
+from support.examples import examples, few
 from support.oracle import Column, Node, Problem, problems
 from support.risk import alike, histogram
 from support.searching import assert_finds
@@ -213,7 +213,7 @@ def loss(problem: Problem, every: Sequence[RiskModel], node: Node) -> float:
     return sum(losses) / len(losses)
 
 
-@settings(EXAMPLES, max_examples=15)
+@settings(EXAMPLES, max_examples=few(15))
 @given(drawn=judged(), embedded=st.booleans())
 @pytest.mark.slow
 def test_every_node_is_judged_like_brute_force(
@@ -243,7 +243,7 @@ def test_one_node_and_several_are_judged_the_same_where_classes_have_many_sizes(
     assert [judge.rows_at_risk([node])[0] for node in problem.nodes] == at_risk
 
 
-@settings(EXAMPLES, max_examples=10)
+@settings(EXAMPLES, max_examples=few(10))
 @given(drawn=judged(fewest_columns=4))
 @pytest.mark.slow
 def test_roll_ups_keep_the_sizes(drawn: tuple[Problem, PrivacyModels, list[RiskModel]]) -> None:
@@ -256,7 +256,7 @@ def test_roll_ups_keep_the_sizes(drawn: tuple[Problem, PrivacyModels, list[RiskM
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if "igh" not in name])
 @pytest.mark.parametrize("suppresses", [False, True])
-@settings(EXAMPLES, max_examples=6)
+@settings(EXAMPLES, max_examples=few(6))
 @given(drawn=judged(), dense=st.booleans())
 def test_every_search_finds_what_brute_force_finds(
     name: str, suppresses: bool, drawn: tuple[Problem, PrivacyModels, list[RiskModel]], dense: bool

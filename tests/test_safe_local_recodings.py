@@ -21,6 +21,7 @@ from kanon_sql.recode import RECODERS, Clock, Local, Task
 from kanon_sql.recode.joining import recode_by_rows
 from kanon_sql.recode.kaca import kaca
 from support.database import create_table
+from support.examples import few
 from support.models import DEFINED, Defined
 from support.privacy import EXAMPLES
 
@@ -86,7 +87,7 @@ def partitions(things: Sequence[Any]) -> Iterator[list[list[Any]]]:
 
 
 @every_recoding
-@settings(EXAMPLES, max_examples=3)
+@settings(EXAMPLES, max_examples=few(3))
 @given(
     rows=st.lists(st.tuples(st.sampled_from(["11", "12", "21", "22"]), st.integers(1, 4)), min_size=3, max_size=14),
     definitions=st.lists(st.sampled_from([*DEFINED, TWO_OR_THREE]), min_size=1, max_size=2, unique_by=str),

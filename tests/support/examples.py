@@ -11,3 +11,8 @@ def examples(count: int, **more: Any) -> settings:
     return settings(
         max_examples=max(1, round(count * share)), suppress_health_check=[HealthCheck.function_scoped_fixture], **more
     )
+
+
+def few(count: int) -> int:
+    """So many examples of a property whose examples are expensive; half of them where every run has the same ones."""
+    return -(-count // 2) if settings.default.derandomize else count

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from kanon_sql.privacy import PrivacyModel
+from support.examples import few
 from support.oracle import Problem, problems
 
 AT_MOST = PrivacyModel(
@@ -22,7 +23,9 @@ AT_MOST = PrivacyModel(
     achieved="MAX(most / rows)",
 )
 EXAMPLES = settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None, max_examples=4
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=few(4),
 )
 SALARIES = ["<=50K", ">50K", None]
 NUMBERS = count()  # of tables
