@@ -11,6 +11,7 @@ import pytest
 
 import kanon_sql
 from kanon_sql.engine import Engine
+from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.errors import InfeasibleError, KanonError, ReleaseWarning, SpecError
 from kanon_sql.privacy import (
     PrivacyModel,
@@ -126,6 +127,22 @@ def test_a_hierarchy_of_a_sensitive_column_comes_from_a_recipe_or_the_folder(tmp
     assert 0 < finding["achieved"] <= 0.3
     assert by_folder.manifest["privacy"] == by_file.manifest["privacy"]
     assert kanon_sql.anonymize(people(), spec | {"privacy": {"t_closeness": {"disease": 0.3}}}).to_df().shape
+
+
+@pytest.mark.parametrize("form", ["table", "view"])
+def test_values_of_an_enumeration_have_a_hierarchical_distance(postgres: PostgreSQL, form: str) -> None:
+    postgres.run("CREATE TYPE mood AS ENUM ('sad', 'bad', 'glad')")
+    moods = "CAST((CASE n % 4 WHEN 0 THEN 'sad' WHEN 1 THEN 'bad' WHEN 2 THEN 'glad' END) AS mood)"
+    postgres.run(f"CREATE TABLE moods AS SELECT n / 30 AS age, {moods} AS mood FROM generate_series(0, 59) AS s(n)")
+    close = {"t": 0.1, "distance": "hierarchical", "hierarchy": {"groups": {"low": ["sad", "bad"], "high": ["glad"]}}}
+    spec = {
+        "quasi_identifiers": {"age": {"hierarchy": "suppress"}},
+        "privacy": {"k": 3, "t_closeness": {"mood": close}},
+    }
+    target = {"table": "moods_3", "as": form}
+    release = kanon_sql.anonymize("moods", {**spec, "target": target}, connection=postgres.connection)
+    assert release.manifest["node"] == {"age": 0}
+    assert release.manifest["privacy"][1]["achieved"] < 0.1
 
 
 def test_the_hierarchy_of_a_sensitive_column_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

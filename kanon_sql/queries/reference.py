@@ -19,17 +19,18 @@ def reference(
     `groups`: rows of a value and the number of its group on level 1, 2, …; then the query also returns `_group_l` and
     `_overall_c_l`, the rows of the group, and NULL for the figures of a value without a group.
     """
-    return t.printed(reference_tree(counted, value, raw, rows, groups), dialect)
+    return t.printed(reference_tree(counted, value, raw, rows, dialect, groups), dialect)
 
 
 def reference_tree(
-    counted: Relation, value: str, raw: str, rows: Predicate, groups: Sequence[Sequence[object]] = ()
+    counted: Relation, value: str, raw: str, rows: Predicate, dialect: str, groups: Sequence[Sequence[object]] = ()
 ) -> exp.Query:
     """The tree of `reference`, as a part of another query."""
     query = t.tree("privacy/reference", counted=counted, value=[value], raw=[raw], rows=rows)
     if rows.unit:
         query = _of_people(query, t.tree("privacy/whole_people", counted=counted, people=rows))
-    return _grouped(query, groups) if groups and len(groups[0]) > 1 else query  # rows of only a value have no groups
+    has_groups = groups and len(groups[0]) > 1  # not if a row consists of the value alone
+    return _grouped(query, groups, dialect) if has_groups else query
 
 
 def _of_people(query: exp.Query, people: exp.Query) -> exp.Select:
@@ -40,7 +41,7 @@ def _of_people(query: exp.Query, people: exp.Query) -> exp.Select:
     return source.join(people.subquery("p"), join_type="CROSS", copy=False)
 
 
-def _grouped(query: exp.Query, groups: Sequence[Sequence[object]]) -> exp.Select:
+def _grouped(query: exp.Query, groups: Sequence[Sequence[object]], dialect: str) -> exp.Select:
     levels = range(1, len(groups[0]))
     names = ["value", *(f"_group_{level}" for level in levels)]
     of_null = next((row for row in groups if row[0] is None), None)
@@ -60,6 +61,9 @@ def _grouped(query: exp.Query, groups: Sequence[Sequence[object]]) -> exp.Select
             exp.alias_(exp.cast(rows, "BIGINT"), f"_overall_c_{level}"),
         ]
     plain = (exp.column(name, table="r") for name in query.named_selects if name != "overall_c")
-    same = exp.column("value", table="g").eq(exp.column("raw", table="r"))
+    raw: exp.Expr = exp.column("raw", table="r")
+    if dialect == "postgres" and all(isinstance(row[0], str | None) for row in groups):
+        raw = exp.cast(raw, "VARCHAR")  # PostgreSQL compares no enumeration and no UUID with text
+    same = exp.column("value", table="g").eq(raw)
     source = exp.select(*plain, *figures).from_(query.subquery("r"), copy=False)
     return source.join(listed, on=same, join_type="LEFT", copy=False)

@@ -323,7 +323,7 @@ def with_safe_classes(
     for name, condition in compared(safe).items():
         groups = condition.reference.groups if condition.reference else ()
         counted = Predicate("SUM(n)", unit=condition.unit)
-        of_table = reference_tree(Relation(rows), name, name, counted, groups)
+        of_table = reference_tree(Relation(rows), name, name, counted, dialect, groups)
         query = query.with_(f"{REFERENCE}{name}", as_=of_table)
     classes = t.with_condition(exp.select(*keys).from_(counted_in).group_by(*keys), _referring(safe), dialect)
     return query.with_(CLASSES, as_=classes, materialized=materialized)
