@@ -31,8 +31,8 @@ class _Piece:
 
     def select(self) -> exp.Select:
         """The piece as a query: the number of the row, and the needed columns."""
-        columns = [exp.alias_(t.column(name, alias), inner) for (alias, name), inner in self.needed.items()]
-        query = exp.select(exp.alias_(self.row, _ROW), *columns).from_(self.source, copy=False)
+        columns = [exp.alias_(t.column(name, alias), inner, copy=False) for (alias, name), inner in self.needed.items()]
+        query = exp.Select(expressions=[exp.alias_(self.row, _ROW), *columns]).from_(self.source, copy=False)
         query.set("joins", self.joins)
         return query
 

@@ -619,7 +619,7 @@ def cast_to(value: exp.Expr, type_name: str) -> exp.Cast:
 
 def column(name: str, table: str | None = None) -> exp.Column:
     """A column, qualified by a table's alias if given."""
-    return exp.column(exp.to_identifier(name, quoted=True), table=table)
+    return exp.column(exp.to_identifier(name, quoted=True), table=table, copy=False)
 
 
 def literal(value: object) -> exp.Expr:
