@@ -176,6 +176,7 @@ def sail_views(sail_url: str) -> Iterator[Engine]:
     from kanon_sql.engines.spark import Spark
 
     opened = Spark.open(sail_url)
+    opened.connection.client.disable_reattachable_execute()  # which asks the server twice, for what may get lost
     yield opened
     opened.close()
 

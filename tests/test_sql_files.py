@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,7 @@ class Query:
     def body(self) -> str:
         return self.header["body"]
 
-    @property
+    @cached_property
     def tree(self) -> exp.Expression:
         return sqlglot.parse_one(self.body, "duckdb")
 
