@@ -16,7 +16,7 @@ from support.command_line import ask, kanon
 from support.nights import CODES, COVERS, DOMAIN, Row, Ward, people_singled_out
 from support.standby import caught_up, standby_of
 
-K, NIGHTS = 3, 5
+K, NIGHTS = 3, 4
 SPEC = """
 source: visits
 database: {database}
