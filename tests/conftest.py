@@ -47,6 +47,8 @@ hypothesis_settings.load_profile("kanon")
 
 
 def _connect(*args: Any, **options: Any) -> duckdb.DuckDBPyConnection:
+    if not args and not options:
+        return _CONNECT(config={"threads": 1})  # opened so, it starts no other thread
     connection = _CONNECT(*args, **options)
     connection.execute("SET threads = 1")
     return connection
