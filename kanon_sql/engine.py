@@ -275,7 +275,8 @@ class Engine(Protocol):
 
     def integer_type(self, largest: int) -> str:
         """The smallest signed integer type that can represent `largest`."""
-        return "TINYINT" if largest < 2**7 else "SMALLINT" if largest < 2**15 else "INTEGER"
+        sizes = {"TINYINT": 2**7, "SMALLINT": 2**15, "INTEGER": 2**31}
+        return next((name for name, size in sizes.items() if largest < size), "BIGINT")
 
     def transaction(self) -> AbstractContextManager[None]:
         """One consistent snapshot; rolled back if the block raises."""

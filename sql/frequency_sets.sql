@@ -14,6 +14,10 @@ SELECT $columns, CAST(SUM($rows) AS BIGINT) AS n FROM $source AS s GROUP BY $col
 -- Add up the rows that a counted relation represents.
 SELECT COALESCE(SUM(c.n), 0) AS rows FROM $counted AS c;
 
+-- name: total_and_most_rows
+-- Add up the rows that a counted relation represents, and find the most of one tuple.
+SELECT COALESCE(SUM(c.n), 0) AS rows, COALESCE(MAX(c.n), 0) AS most FROM $counted AS c;
+
 -- name: distinct_count
 -- Count the distinct combinations of values in some columns of a relation.
 SELECT COUNT(*) AS rows FROM (SELECT DISTINCT $columns FROM $relation AS r) AS combinations;

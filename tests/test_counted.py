@@ -74,6 +74,17 @@ def test_it_is_searched_and_released_like_the_table(engine: Engine, counted: Pat
     assert given
 
 
+def test_billions_of_rows_are_searched_like_a_few(counted: Path, tmp_path: Path) -> None:
+    times, large = 10**9, tmp_path / "large.parquet"
+    query = f"SELECT * REPLACE (kanon_rows * {times} AS kanon_rows) FROM '{counted}'"
+    DuckDB().connection.execute(f"COPY ({query}) TO '{large}'")
+    few = kanon_sql.search(spec=SPEC | {"privacy": {"k": 3}}, frequency_set=counted)
+    many = kanon_sql.search(spec=SPEC | {"privacy": {"k": 3 * times}}, frequency_set=large)
+    assert (many.node, many.rows, many.rows_at_risk) == (few.node, few.rows * times, few.rows_at_risk * times)
+    assert many.score == pytest.approx(few.score)
+    assert few.score
+
+
 def test_the_statement_is_printed_for_the_system_of_the_table(counted: Path) -> None:
     found = kanon_sql.search(spec=SPEC | {"privacy": {"k": 4}}, frequency_set=counted, dialect="snowflake")
     assert found.sql is not None

@@ -118,7 +118,16 @@ def test_a_backslash_is_only_itself(engine: Engine) -> None:
 
 @pytest.mark.parametrize(
     ("largest", "stored"),
-    [(0, "small"), (127, "small"), (128, ""), (2**15 - 1, ""), (2**15, ""), (2**31 - 1, "")],
+    [
+        (0, "small"),
+        (127, "small"),
+        (128, ""),
+        (2**15 - 1, ""),
+        (2**15, ""),
+        (2**31 - 1, ""),
+        (2**31, ""),
+        (2**63 - 1, ""),
+    ],
 )
 def test_the_integer_type_fits_the_largest_value(engine: Engine, largest: int, stored: str) -> None:
     engine.load_batches(TABLE, {"a": engine.integer_type(largest)}, [[[largest, 0]]])

@@ -482,7 +482,7 @@ class PostgreSQL(Engine):
 
     def integer_type(self, largest: int) -> str:
         """The smallest signed integer type for numbers up to `largest`."""
-        return "smallint" if largest < 2**15 else "integer"
+        return "smallint" if largest < 2**15 else "integer" if largest < 2**31 else "bigint"
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

@@ -160,7 +160,6 @@ def build_frequency_set(
             places = mapping.in_one_writing(tables, source, places)
         attributes.append(_attribute(tables, source, places, tables[f"map_{stems[name]}"], build, unmapped))
     frequency_set = _code(tables, tuple(attributes), scan, tuple(sensitive))
-    _check_coded(frequency_set)
     references = {name: _reference(frequency_set, name, groups.get(name, ())) for name in compared}
     if sampled_from:
         frequency_set = _with_population(replace(frequency_set, sampled_from=sampled_from))
@@ -301,26 +300,23 @@ def _attribute(
 
 def _code(tables: Scratch, attributes: tuple[Attribute, ...], scan: str, sensitive: tuple[str, ...]) -> FrequencySet:
     counted = tables["tuples"]
-    query = queries.frequency_set(counted, [a.coded for a in attributes], tables.engine.dialect, sensitive)
+    ((read, most),) = tables.rows("frequency_sets/total_and_most_rows", counted=counted)
+    # Where nearly all tuples differ, most of the memory would be losses of eight bytes.
+    loss_types = {a.coded.stem: tables.engine.integer_type(most * a.hierarchy.leaf_count) for a in attributes}
+    coded = [attribute.coded for attribute in attributes]
+    query = queries.frequency_set(counted, coded, tables.engine.dialect, sensitive, loss_types)
     relation = tables.create_as("frequency_set", query, "frequency_set", _SENTENCE)
     ((rows,),) = tables.rows("frequency_sets/total_rows", counted=relation)
+    if rows != read:  # every value must have exactly one code
+        raise SourceError(
+            f"the frequency set has {rows:,} rows where {read:,} were read; nothing was released, please report it"
+        )
     if sensitive:
-        stems = [attribute.coded.stem for attribute in attributes]
+        stems = [attribute.stem for attribute in coded]
         ((tuples,),) = tables.rows("frequency_sets/distinct_count", columns=stems, relation=counted)
     else:
         tuples = tables.count(relation)
     return FrequencySet(tables, relation, attributes, int(rows), int(tuples), (scan, query), sensitive)
-
-
-def _check_coded(frequency_set: FrequencySet) -> None:
-    """SourceError if the coding lost or doubled rows of the scan: every value must have exactly one code."""
-    tables = frequency_set.tables
-    ((rows,),) = tables.rows("frequency_sets/total_rows", counted=tables["tuples"])
-    if rows != frequency_set.rows:
-        raise SourceError(
-            f"the frequency set has {frequency_set.rows:,} rows where {rows:,} were read; nothing was released, "
-            "please report it"
-        )
 
 
 def check_rows(engine: Engine, table: Table, frequency_set: FrequencySet) -> None:

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from types import MappingProxyType
 
 from sqlglot import exp
 
@@ -79,9 +80,18 @@ def raw_column(name: str) -> str:
     return f"_raw{name}"
 
 
-def frequency_set(tuples: Relation, attributes: Sequence[Coded], dialect: str, sensitive: Sequence[str] = ()) -> str:
-    """The query that codes the distinct tuples: one integer column per attribute and level, and n."""
-    return _coded(t.table(tuples, "t"), attributes, dialect, sensitive)
+def frequency_set(
+    tuples: Relation,
+    attributes: Sequence[Coded],
+    dialect: str,
+    sensitive: Sequence[str] = (),
+    loss_types: Mapping[str, str] = MappingProxyType({}),
+) -> str:
+    """The query that codes the distinct tuples: one integer column per attribute and level, losses, and n.
+
+    `loss_types`: the engine's types of the losses, by the stems of attributes; otherwise those of n.
+    """
+    return _coded(t.table(tuples, "t"), attributes, dialect, sensitive, loss_types)
 
 
 def coded_tuples(
@@ -96,7 +106,13 @@ def coded_tuples(
     return _coded(tuples.subquery("t"), attributes, dialect)
 
 
-def _coded(tuples: exp.Expr, attributes: Sequence[Coded], dialect: str, kept: Sequence[str] = ()) -> str:
+def _coded(
+    tuples: exp.Expr,
+    attributes: Sequence[Coded],
+    dialect: str,
+    kept: Sequence[str] = (),
+    loss_types: Mapping[str, str] = MappingProxyType({}),
+) -> str:
     """The query of the codes, losses and `kept` columns of tuples with the alias t."""
     n = exp.column("n", table="t")
     columns: list[exp.Expr] = [t.column(name, "t") for name in kept]
@@ -106,7 +122,9 @@ def _coded(tuples: exp.Expr, attributes: Sequence[Coded], dialect: str, kept: Se
             code = mapped(attribute, raw, alias, f"code_{level}")
             columns.append(exp.alias_(code, attribute.code_column(level), quoted=True))
         for level in attribute.loss_levels:
-            loss = n * mapped(attribute, raw, alias, f"loss_{level}")
+            loss: exp.Expr = n * mapped(attribute, raw, alias, f"loss_{level}")
+            if attribute.stem in loss_types:
+                loss = t.cast_in_words(loss, loss_types[attribute.stem])
             columns.append(exp.alias_(loss, attribute.loss_column(level), quoted=True))
     query = exp.select(*columns, n).from_(tuples, copy=False)
     for index, attribute in enumerate(attributes):

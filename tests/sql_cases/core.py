@@ -237,6 +237,8 @@ CASES = [
     ),
     Case("frequency_sets/total_rows", {"counted": COUNTED}, ["rows"], [(8,)], FREQUENCY_SET),
     Case("frequency_sets/total_rows", {"counted": COUNTED}, ["rows"], [(0,)], NO_ROWS),
+    Case("frequency_sets/total_and_most_rows", {"counted": COUNTED}, ["rows", "most"], [(8, 4)], FREQUENCY_SET),
+    Case("frequency_sets/total_and_most_rows", {"counted": COUNTED}, ["rows", "most"], [(0, 0)], NO_ROWS),
     Case("frequency_sets/row_count", {"relation": COUNTED}, ["rows"], [(4,)], FREQUENCY_SET),
     Case(
         "mappings/column_values",
