@@ -71,8 +71,7 @@ FROM $background AS k
 JOIN $background AS l ON l.person = k.person AND l.place = 2
 JOIN $rows AS r ON r.class = k.class AND r.kind = k.kind AND r.what = k.what
 JOIN $rows AS s ON s.person = r.person AND s.number <> r.number AND s.kind = l.kind AND s.what = l.what
-  AND CASE WHEN s.visit = r.visit THEN 1 ELSE 0 END = CASE WHEN l.visit = k.visit THEN 1 ELSE 0 END
-WHERE k.place = 1;
+WHERE k.place = 1 AND $found = $known;
 
 -- name: matches_of_triples
 -- Find the released people with three rows like the background rows, which belong together in the same way.
@@ -83,12 +82,9 @@ JOIN $background AS l ON l.person = k.person AND l.place = 2
 JOIN $background AS m ON m.person = k.person AND m.place = 3
 JOIN $rows AS r ON r.class = k.class AND r.kind = k.kind AND r.what = k.what
 JOIN $rows AS s ON s.person = r.person AND s.number <> r.number AND s.kind = l.kind AND s.what = l.what
-  AND CASE WHEN s.visit = r.visit THEN 1 ELSE 0 END = CASE WHEN l.visit = k.visit THEN 1 ELSE 0 END
 JOIN $rows AS u ON u.person = r.person AND u.number <> r.number AND u.number <> s.number
   AND u.kind = m.kind AND u.what = m.what
-  AND CASE WHEN u.visit = r.visit THEN 1 ELSE 0 END = CASE WHEN m.visit = k.visit THEN 1 ELSE 0 END
-  AND CASE WHEN u.visit = s.visit THEN 1 ELSE 0 END = CASE WHEN m.visit = l.visit THEN 1 ELSE 0 END
-WHERE k.place = 1;
+WHERE k.place = 1 AND $found = $known;
 
 -- name: guessed_people
 -- Count the people for whom there are candidates, those with one, the fewest candidates, and the right guesses to expect.

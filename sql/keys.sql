@@ -30,6 +30,13 @@ FROM (SELECT $column AS value, $parent AS parent FROM $source AS s) AS r
 JOIN (SELECT $key AS row_key, $of AS person FROM $parents AS p) AS q ON q.row_key = r.parent
 GROUP BY r.value;
 
+-- name: owners
+-- List the keys of the rows of a table whose rows belong to those of another table, with their people.
+-- columns: row_key, person
+SELECT r.row_key, q.person
+FROM (SELECT $key AS row_key, $parent AS parent FROM $source AS s) AS r
+JOIN (SELECT $above AS row_key, $of AS person FROM $parents AS p) AS q ON q.row_key = r.parent;
+
 -- name: ancestors
 -- List the parents of concepts and of their ancestors in a vocabulary of OMOP, in which every concept is its own ancestor.
 -- columns: child, parent, below (how many of the concepts are below the parent)

@@ -28,15 +28,30 @@ JOIN (
 ) AS classes ON $same;
 
 -- name: items
--- Number the items of a table: the distinct combinations of labels of its rows and of the rows that they refer to.
--- columns: row_id, unit_id, class, visit (the row that a row refers to, or itself if others refer to it; otherwise the same negative number for all), item (a number that no other table has)
+-- Number the items of a table that refers to people only: the distinct combinations of labels of its rows.
+-- columns: row_id, unit_id, class, visit (the row itself if others refer to it; otherwise the same negative number for all), item (a number that no other table has)
+SELECT
+  r.row_id,
+  r.unit_id,
+  p.class,
+  CASE WHEN $referenced = 1 THEN (r.row_id * $tables + $table) * $unit ELSE -1 - $table END AS visit,
+  numbers.number * $tables + $table AS item
+FROM $rows AS r
+JOIN $people AS p ON p.unit_id = r.unit_id
+JOIN (
+  SELECT $levels, ROW_NUMBER() OVER (ORDER BY $levels) AS number FROM $rows AS s GROUP BY $levels
+) AS numbers ON $same;
+
+-- name: items_below
+-- Number the items of a table that refers to another: the distinct combinations of labels of its rows and of the rows that they refer to.
+-- columns: row_id, unit_id, class, visit (the place of the row: the row that it refers to, and itself if others refer to it; negative without any), item (a number that no other table has)
 SELECT
   r.row_id,
   r.unit_id,
   p.class,
   CASE
-    WHEN NOT r.parent_id IS NULL THEN r.parent_id * $tables + $parent
-    WHEN $referenced = 1 THEN r.row_id * $tables + $table
+    WHEN NOT r.parent_visit IS NULL THEN r.parent_visit + (r.child * $tables + $table) * $step
+    WHEN $referenced = 1 THEN (r.row_id * $tables + $table) * $unit
     ELSE -1 - $table
   END AS visit,
   numbers.number * $tables + $table AS item
@@ -47,12 +62,18 @@ JOIN (
 ) AS numbers ON $same;
 
 -- name: with_parent
--- Add to the rows of a table the item of the row that they refer to.
--- columns: the columns, parent_item (-1 without a row that it refers to)
-SELECT $columns, COALESCE(parents.shown, -1) AS parent_item
+-- Add to the rows of a table the item and the place of the row that they refer to.
+-- columns: the columns, parent_item (-1 without a row that it refers to), parent_visit, child (the number of the row among those that refer to the same one)
+SELECT $columns, COALESCE(parents.shown, -1) AS parent_item, parents.place AS parent_visit, $child AS child
 FROM $rows AS rows
-LEFT JOIN (SELECT p.row_id AS parent_row, p.item AS shown FROM $parents AS p) AS parents
+LEFT JOIN (SELECT p.row_id AS parent_row, p.item AS shown, p.visit AS place FROM $parents AS p) AS parents
   ON parents.parent_row = rows.parent_id;
+
+-- name: most_children
+-- Find the largest number of rows of a table that refer to the same row.
+-- columns: most
+SELECT COALESCE(MAX(children.n), 0) AS most
+FROM (SELECT COUNT(*) AS n FROM $rows AS r WHERE NOT r.parent_id IS NULL GROUP BY r.parent_id) AS children;
 
 -- name: equal_rows
 -- Count the rows of a person by item, separately for every row that they refer to.
@@ -110,7 +131,7 @@ FROM (SELECT DISTINCT e.class, e.item, e.unit_id FROM $events AS e) AS shown
 GROUP BY shown.class, shown.item;
 
 -- name: unit_items
--- Count the places in which a person has the same item: the rows that the rows refer to, or the rows themselves.
+-- Count the places on the first level in which a person has the same item, or the rows if they have none.
 -- columns: unit_id, class, item, places, visit (the first place; negative if the rows refer to none), share (1 / all such items of the person)
 SELECT u.unit_id, u.class, u.item, u.places, u.visit, 1.0 / COUNT(*) OVER (PARTITION BY u.unit_id) AS share
 FROM (
@@ -118,8 +139,8 @@ FROM (
     e.unit_id,
     e.class,
     e.item,
-    SUM(CASE WHEN e.visit < 0 OR e.copy = 1 THEN 1 ELSE 0 END) AS places,
-    MIN(e.visit) AS visit
+    $places AS places,
+    MIN($root) AS visit
   FROM $events AS e GROUP BY e.unit_id, e.class, e.item
 ) AS u;
 
@@ -137,8 +158,8 @@ FROM (
     e.unit_id,
     e.class,
     e.item,
-    SUM(CASE WHEN e.visit < 0 OR e.copy = 1 THEN 1 ELSE 0 END) AS places,
-    MIN(e.visit) AS visit
+    $places AS places,
+    MIN($root) AS visit
   FROM $events AS e
   JOIN (SELECT DISTINCT b.unit_id FROM $affected AS b) AS lost ON lost.unit_id = e.unit_id
   GROUP BY e.unit_id, e.class, e.item
@@ -151,7 +172,7 @@ SELECT DISTINCT e.unit_id FROM $events AS e JOIN $left_out AS x ON x.event = e.e
 
 -- name: rare_pairs
 -- Find the pairs of rows that fewer than k people of a class have, in one part of the items.
--- columns: class, item_1, item_2, linked (whether they refer to the same row), share (added up over these people; at least so many rows must be left out)
+-- columns: class, item_1, item_2, linked (on how many levels they belong together), share (added up over these people; at least so many rows must be left out)
 SELECT a.class, a.item AS item_1, b.item AS item_2, 0 AS linked, SUM(a.share) AS share
 FROM $unit_items AS a
 JOIN $unit_items AS b
@@ -163,15 +184,15 @@ SELECT u.class, u.item AS item_1, u.item AS item_2, 0 AS linked, SUM(u.share) AS
 FROM $unit_items AS u WHERE u.places > 1 AND u.item % $parts = $part
 GROUP BY u.class, u.item HAVING COUNT(*) < $k
 UNION ALL
-SELECT shown.class, shown.item_1, shown.item_2, 1 AS linked, 0 AS share
+SELECT shown.class, shown.item_1, shown.item_2, shown.linked, 0 AS share
 FROM (
-  SELECT DISTINCT c.class, c.item AS item_1, d.item AS item_2, c.unit_id
+  SELECT DISTINCT c.class, c.item AS item_1, d.item AS item_2, $linked AS linked, c.unit_id
   FROM $events AS c
   JOIN $events AS d
-    ON c.unit_id = d.unit_id AND c.visit = d.visit AND (c.item < d.item OR (c.item = d.item AND c.event < d.event))
+    ON c.unit_id = d.unit_id AND $same_root AND (c.item < d.item OR (c.item = d.item AND c.event < d.event))
   WHERE c.visit >= 0 AND c.item % $parts = $part
 ) AS shown
-GROUP BY shown.class, shown.item_1, shown.item_2 HAVING COUNT(*) < $k;
+GROUP BY shown.class, shown.item_1, shown.item_2, shown.linked HAVING COUNT(*) < $k;
 
 -- name: least_left_out
 -- Add up how many rows must be left out at least so that no pair is rare: one row is in a limited number of pairs.
@@ -188,9 +209,7 @@ FROM (
     a.item AS item_1,
     b.item AS item_2,
     c.item AS item_3,
-    CASE WHEN a.visit = b.visit AND a.visit >= 0 THEN 1 ELSE 0 END
-    + CASE WHEN a.visit = c.visit AND a.visit >= 0 THEN 2 ELSE 0 END
-    + CASE WHEN b.visit = c.visit AND b.visit >= 0 THEN 4 ELSE 0 END AS linked,
+    $linked AS linked,
     a.unit_id
   FROM $events AS a
   JOIN $events AS b ON a.unit_id = b.unit_id AND a.item <= b.item AND a.event <> b.event
@@ -225,28 +244,29 @@ SELECT e.event
 FROM $rare AS r
 JOIN $unit_items AS u ON u.class = r.class AND u.item = r.item_1
 JOIN $events AS e ON e.unit_id = u.unit_id AND e.item = u.item
-WHERE r.linked = 0 AND r.item_1 = r.item_2 AND u.places > 1 AND (e.visit <> u.visit OR (e.visit < 0 AND e.copy > 1))
+WHERE r.linked = 0 AND r.item_1 = r.item_2 AND u.places > 1 AND ($root <> u.visit OR (e.visit < 0 AND e.copy > 1))
 UNION
 SELECT c.event
 FROM (
   SELECT
     r.class,
+    r.linked,
     CASE WHEN second.people <= first.people THEN r.item_2 ELSE r.item_1 END AS victim,
     CASE WHEN second.people <= first.people THEN r.item_1 ELSE r.item_2 END AS other
   FROM $rare AS r
   JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
   JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
-  WHERE r.linked = 1 AND r.item_1 < r.item_2
+  WHERE r.linked > 0 AND r.item_1 < r.item_2
 ) AS p
 JOIN $events AS c ON c.class = p.class AND c.item = p.victim
-JOIN $events AS d ON d.unit_id = c.unit_id AND d.visit = c.visit AND d.item = p.other
-WHERE c.visit >= 0
+JOIN $events AS d ON d.unit_id = c.unit_id AND $same_root AND d.item = p.other
+WHERE c.visit >= 0 AND p.linked = $linked
 UNION
 SELECT d.event
 FROM $rare AS r
 JOIN $events AS c ON c.class = r.class AND c.item = r.item_1
-JOIN $events AS d ON d.unit_id = c.unit_id AND d.visit = c.visit AND d.item = c.item AND c.event < d.event
-WHERE r.linked = 1 AND r.item_1 = r.item_2 AND c.visit >= 0;
+JOIN $events AS d ON d.unit_id = c.unit_id AND $same_root AND d.item = c.item AND c.event < d.event
+WHERE r.linked = $linked AND r.item_1 = r.item_2 AND c.visit >= 0;
 
 -- name: victims_of_triples
 -- Choose the rows to leave out of each rare triple of a person: all with the item that the fewest people have.
@@ -261,9 +281,7 @@ FROM $rare AS r
 JOIN $events AS a ON a.class = r.class AND a.item = r.item_1
 JOIN $events AS b ON b.unit_id = a.unit_id AND b.item = r.item_2 AND b.event <> a.event
 JOIN $events AS c ON c.unit_id = a.unit_id AND c.item = r.item_3 AND c.event <> b.event AND c.event <> a.event
-  AND CASE WHEN a.visit = b.visit AND a.visit >= 0 THEN 1 ELSE 0 END
-    + CASE WHEN a.visit = c.visit AND a.visit >= 0 THEN 2 ELSE 0 END
-    + CASE WHEN b.visit = c.visit AND b.visit >= 0 THEN 4 ELSE 0 END = r.linked
+  AND $linked = r.linked
 JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
 JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
 JOIN $frequencies AS third ON third.class = r.class AND third.item = r.item_3;
@@ -287,17 +305,17 @@ FROM (SELECT e.unit_id, COUNT(*) AS n FROM $rows AS e GROUP BY e.unit_id) AS peo
 SELECT e.event FROM $events AS e JOIN $rare AS r ON r.class = e.class AND r.item = e.item;
 
 -- name: with_children
--- Add the rows that refer to rows that are left out.
+-- Add the rows that belong to rows of some tables that are left out.
 -- columns: event
 SELECT v.event FROM $victims AS v
 UNION
 SELECT e.event FROM $events AS e
 JOIN (
-  SELECT DISTINCT x.visit
+  SELECT DISTINCT $above AS visit
   FROM $events AS x
   JOIN $victims AS w ON w.event = x.event
   JOIN $referenced AS t ON t.number = x.item % $tables
-) AS gone ON gone.visit = e.visit;
+) AS gone ON gone.visit = $below;
 
 -- name: remaining
 -- List the rows that are not left out.
@@ -335,6 +353,24 @@ SELECT r.row_id FROM $rows AS r LEFT JOIN $people AS p ON p.unit_id = r.row_id W
 -- columns: n, one sum per loss column
 SELECT COUNT(*) AS n, COALESCE(SUM($losses), 0) FROM $rows AS r JOIN $left_out AS x ON x.row_id = r.row_id;
 
+-- name: shown_by_place
+-- Describe the rows of a person by their place.
+-- columns: unit_id, visit, items
+-- engines: duckdb
+SELECT i.unit_id, i.visit, STRING_AGG(CAST(i.item AS VARCHAR), ',' ORDER BY i.item) AS items
+FROM $items AS i GROUP BY i.unit_id, i.visit;
+
+-- name: shown_by_upper_place
+-- Describe the rows of a person by their place on the next higher level.
+-- columns: unit_id, visit, items
+-- engines: duckdb
+SELECT v.unit_id, v.visit, STRING_AGG('(' || v.items || ')', ',' ORDER BY v.items) AS items
+FROM (
+  SELECT p.unit_id, CASE WHEN p.visit < 0 THEN p.visit ELSE p.visit // $base END AS visit, p.items
+  FROM $places AS p
+) AS v
+GROUP BY v.unit_id, v.visit;
+
 -- name: everything_shown
 -- Describe all rows of a person: the items of each row that others refer to, in order.
 -- columns: unit_id, class, shown
@@ -343,10 +379,7 @@ SELECT p.unit_id, p.class, COALESCE(every.shown, '') AS shown
 FROM $people AS p
 LEFT JOIN (
   SELECT visits.unit_id, STRING_AGG(visits.items, ';' ORDER BY visits.items) AS shown
-  FROM (
-    SELECT i.unit_id, i.visit, STRING_AGG(CAST(i.item AS VARCHAR), ',' ORDER BY i.item) AS items
-    FROM $items AS i GROUP BY i.unit_id, i.visit
-  ) AS visits
+  FROM $visits AS visits
   GROUP BY visits.unit_id
 ) AS every ON every.unit_id = p.unit_id;
 
@@ -460,7 +493,7 @@ FROM (
   SELECT COUNT(DISTINCT r.person) AS people
   FROM $rows AS r JOIN $rows AS s ON s.person = r.person AND r.number < s.number
   WHERE r.what % $parts = $part
-  GROUP BY r.class, r.kind, r.what, s.kind, s.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END
+  GROUP BY r.class, r.kind, r.what, s.kind, s.what, $linked
 ) AS c;
 
 -- name: smallest_triples
@@ -479,9 +512,24 @@ FROM (
     AND (s.kind < u.kind OR (s.kind = u.kind AND s.what <= u.what))
   WHERE r.what % $parts = $part
   GROUP BY
-    r.class, r.kind, r.what, s.kind, s.what, u.kind, u.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END,
-    CASE WHEN r.visit = u.visit THEN 1 ELSE 0 END, CASE WHEN s.visit = u.visit THEN 1 ELSE 0 END
+    r.class, r.kind, r.what, s.kind, s.what, u.kind, u.what, $linked
 ) AS c;
+
+-- name: released_by_place
+-- Describe the released rows of a person by the rows that they belong to.
+-- columns: person, the slots (the keys of these rows, level by level), shown
+-- engines: duckdb, postgresql
+SELECT
+  r.person, $slots,
+  STRING_AGG(CAST(r.kind AS VARCHAR) || ':' || CAST(r.what AS VARCHAR), ',' ORDER BY r.kind, r.what) AS shown
+FROM $rows AS r GROUP BY r.person, $slots;
+
+-- name: released_by_upper_place
+-- Describe the released rows of a person by the rows that they belong to on fewer levels.
+-- columns: person, the slots, shown
+-- engines: duckdb, postgresql
+SELECT v.person, $slots, STRING_AGG('(' || v.shown || ')', ',' ORDER BY v.shown) AS shown
+FROM $places AS v GROUP BY v.person, $slots;
 
 -- name: smallest_wholes
 -- Count the different rows that people have in all, those that fewer than k people of a class have, and the fewest people.
@@ -496,12 +544,7 @@ FROM (
   FROM (
     SELECT p.class, p.person, STRING_AGG(v.shown, ';' ORDER BY v.shown) AS shown
     FROM $people AS p
-    LEFT JOIN (
-      SELECT
-        r.person,
-        STRING_AGG(CAST(r.kind AS VARCHAR) || ':' || CAST(r.what AS VARCHAR), ',' ORDER BY r.kind, r.what) AS shown
-      FROM $rows AS r GROUP BY r.person, r.visit
-    ) AS v ON v.person = p.person
+    LEFT JOIN $visits AS v ON v.person = p.person
     GROUP BY p.class, p.person
   ) AS everything
   GROUP BY everything.class, everything.shown
@@ -539,15 +582,15 @@ SELECT u.class, u.item AS item_1, u.item AS item_2, 0 AS linked, SUM(u.share) AS
 FROM $changed_items AS u WHERE u.places > 1
 GROUP BY u.class, u.item HAVING COUNT(*) < $k
 UNION ALL
-SELECT shown.class, shown.item_1, shown.item_2, 1 AS linked, 0 AS share
+SELECT shown.class, shown.item_1, shown.item_2, shown.linked, 0 AS share
 FROM (
-  SELECT DISTINCT e.class, LEAST(e.item, d.item) AS item_1, GREATEST(e.item, d.item) AS item_2, e.unit_id
+  SELECT DISTINCT e.class, LEAST(e.item, d.item) AS item_1, GREATEST(e.item, d.item) AS item_2, $linked AS linked, e.unit_id
   FROM $changed_items AS v
   JOIN $events AS e ON e.unit_id = v.unit_id AND e.item = v.item
-  JOIN $events AS d ON e.unit_id = d.unit_id AND e.visit = d.visit AND e.event <> d.event
+  JOIN $events AS d ON e.unit_id = d.unit_id AND $same_root AND e.event <> d.event
   WHERE e.visit >= 0
 ) AS shown
-GROUP BY shown.class, shown.item_1, shown.item_2 HAVING COUNT(*) < $k;
+GROUP BY shown.class, shown.item_1, shown.item_2, shown.linked HAVING COUNT(*) < $k;
 
 -- name: coded_values
 -- Number the different values of a sensitive column, in their order; NULL counts as a value.
@@ -591,10 +634,10 @@ SELECT DISTINCT e.class, e.item AS item_1, -1 AS item_2, -1 AS item_3, 0 AS link
 
 -- name: sharing_a_pair
 -- List the people of a class by pair of items, in one part of the items.
--- columns: class, item_1, item_2, item_3, linked (whether the rows refer to the same row), unit_id
+-- columns: class, item_1, item_2, item_3, linked (on how many levels the rows belong together), unit_id
 SELECT DISTINCT
   a.class, a.item AS item_1, b.item AS item_2, -1 AS item_3,
-  CASE WHEN a.visit = b.visit AND a.visit >= 0 THEN 1 ELSE 0 END AS linked,
+  $linked AS linked,
   a.unit_id
 FROM $events AS a
 JOIN $events AS b ON a.unit_id = b.unit_id AND (a.item < b.item OR (a.item = b.item AND a.event < b.event))
@@ -608,9 +651,7 @@ SELECT DISTINCT
   a.item AS item_1,
   b.item AS item_2,
   c.item AS item_3,
-  CASE WHEN a.visit = b.visit AND a.visit >= 0 THEN 1 ELSE 0 END
-  + CASE WHEN a.visit = c.visit AND a.visit >= 0 THEN 2 ELSE 0 END
-  + CASE WHEN b.visit = c.visit AND b.visit >= 0 THEN 4 ELSE 0 END AS linked,
+  $linked AS linked,
   a.unit_id
 FROM $events AS a
 JOIN $events AS b ON a.unit_id = b.unit_id AND a.item <= b.item AND a.event <> b.event
@@ -671,10 +712,10 @@ FROM $values AS v;
 
 -- name: matched_pairs
 -- List the sensitive values of rows by item, together with another row of the person, in one part of the items.
--- columns: class, item, other_1, other_2, linked (whether the other row refers to the same row), value, unit_id, visit
+-- columns: class, item, other_1, other_2, linked (on how many levels the rows belong together), value, unit_id, visit
 SELECT DISTINCT
   v.class, v.item, k.item AS other_1, -1 AS other_2,
-  CASE WHEN v.visit = k.visit AND v.visit >= 0 THEN 1 ELSE 0 END AS linked,
+  $linked AS linked,
   v.value, v.unit_id, v.visit
 FROM $values AS v JOIN $known AS k ON k.unit_id = v.unit_id AND k.event <> v.event
 WHERE v.item % $parts = $part;
@@ -684,9 +725,7 @@ WHERE v.item % $parts = $part;
 -- columns: class, item, other_1, other_2, linked (which of the three refer to the same row), value, unit_id, visit
 SELECT DISTINCT
   v.class, v.item, k.item AS other_1, o.item AS other_2,
-  CASE WHEN v.visit = k.visit AND v.visit >= 0 THEN 1 ELSE 0 END
-  + CASE WHEN v.visit = o.visit AND v.visit >= 0 THEN 2 ELSE 0 END
-  + CASE WHEN k.visit = o.visit AND k.visit >= 0 THEN 4 ELSE 0 END AS linked,
+  $linked AS linked,
   v.value, v.unit_id, v.visit
 FROM $values AS v
 JOIN $known AS k ON k.unit_id = v.unit_id AND k.event <> v.event
@@ -779,7 +818,7 @@ SELECT DISTINCT DENSE_RANK() OVER (ORDER BY r.class, r.kind, r.what) AS combinat
 -- columns: combination (a number), person
 SELECT DISTINCT
   DENSE_RANK() OVER (
-    ORDER BY r.class, r.kind, r.what, s.kind, s.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END
+    ORDER BY r.class, r.kind, r.what, s.kind, s.what, $linked
   ) AS combination,
   r.person
 FROM $rows AS r JOIN $rows AS s ON s.person = r.person AND r.number < s.number
@@ -790,8 +829,7 @@ WHERE r.what % $parts = $part;
 -- columns: combination (a number), person
 SELECT DISTINCT
   DENSE_RANK() OVER (
-    ORDER BY r.class, r.kind, r.what, s.kind, s.what, u.kind, u.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END,
-      CASE WHEN r.visit = u.visit THEN 1 ELSE 0 END, CASE WHEN s.visit = u.visit THEN 1 ELSE 0 END
+    ORDER BY r.class, r.kind, r.what, s.kind, s.what, u.kind, u.what, $linked
   ) AS combination,
   r.person
 FROM $rows AS r
@@ -809,12 +847,7 @@ SELECT DENSE_RANK() OVER (ORDER BY everything.class, everything.shown) AS combin
 FROM (
   SELECT p.class, p.person, STRING_AGG(v.shown, ';' ORDER BY v.shown) AS shown
   FROM $people AS p
-  LEFT JOIN (
-    SELECT
-      r.person,
-      STRING_AGG(CAST(r.kind AS VARCHAR) || ':' || CAST(r.what AS VARCHAR), ',' ORDER BY r.kind, r.what) AS shown
-    FROM $rows AS r GROUP BY r.person, r.visit
-  ) AS v ON v.person = p.person
+  LEFT JOIN $visits AS v ON v.person = p.person
   GROUP BY p.class, p.person
 ) AS everything;
 
@@ -870,10 +903,10 @@ SELECT
   MIN(c.found) AS smallest
 FROM (
   SELECT COUNT(DISTINCT r.code) AS found
-  FROM (SELECT o.class, o.person, o.what, o.visit, o.number, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
+  FROM (SELECT o.class, o.person, o.what, $slots, o.number, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
   JOIN $rows AS s ON s.person = r.person AND s.number <> r.number
   WHERE r.what % $parts = $part AND NOT r.code IS NULL
-  GROUP BY r.class, r.what, s.kind, s.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END
+  GROUP BY r.class, r.what, s.kind, s.what, $linked
 ) AS c;
 
 -- name: fewest_values_of_triples
@@ -885,14 +918,13 @@ SELECT
   MIN(c.found) AS smallest
 FROM (
   SELECT COUNT(DISTINCT r.code) AS found
-  FROM (SELECT o.class, o.person, o.what, o.visit, o.number, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
+  FROM (SELECT o.class, o.person, o.what, $slots, o.number, $code AS code FROM $rows AS o WHERE o.kind = $kind) AS r
   JOIN $rows AS s ON s.person = r.person AND s.number <> r.number
   JOIN $rows AS u ON u.person = r.person AND u.number <> r.number AND u.number <> s.number
     AND (s.kind < u.kind OR (s.kind = u.kind AND s.what <= u.what))
   WHERE r.what % $parts = $part AND NOT r.code IS NULL
   GROUP BY
-    r.class, r.what, s.kind, s.what, u.kind, u.what, CASE WHEN r.visit = s.visit THEN 1 ELSE 0 END,
-    CASE WHEN r.visit = u.visit THEN 1 ELSE 0 END, CASE WHEN s.visit = u.visit THEN 1 ELSE 0 END
+    r.class, r.what, s.kind, s.what, u.kind, u.what, $linked
 ) AS c;
 
 -- name: fewest_values_of_wholes

@@ -231,12 +231,12 @@ def _attacked(
     of_main = list(codes[spec.main])
     people = here.create("released_people", "attack_linked/released_only", people=both.people, codes=of_main)
     rows = None
-    carried = ["visit", *(code for code in columns if code not in of_main)]
+    carried = [*both.places.slots, *(code for code in columns if code not in of_main)]
     if both.rows:
         rows = here.create(
             "released_rows", "attack_linked/rows_of_released", rows=both.rows, people=people, carried=carried
         )
-    released = Joined(here, people, rows, both.parts)
+    released = Joined(here, people, rows, both.parts, both.places)
     sizes: Sequence[int | str] = [0] if rows is None else range(known_rows + 1)
     whole = ["all"] if spec.privacy.m == "all" and rows else []
     exposed = tuple(exposed_people(released, [*sizes, *whole], spec.privacy.k))
@@ -250,7 +250,7 @@ def _attacked(
         attacked = here.count(targets)
         if size:
             ((attacked,),) = here.rows("attack_linked/people_with_rows", background=here["background"], size=size)
-        matches = _matches(here, size, targets, people, rows)
+        matches = _matches(released, size, targets)
         ((number, alone, fewest, expected),) = here.rows("attack_linked/guessed_people", matches=matches)
         share = float(expected) / attacked if attacked else 0.0
         matched.append(Matched(int(size), attacked, int(number), int(alone), fewest, share, chance))
@@ -274,8 +274,11 @@ def _attacked(
     return LinkedAttack(exposed, tuple(matched), tuple(guessed))
 
 
-def _matches(here: Scratch, size: int | str, targets: Relation, people: Relation, rows: Relation | None) -> Relation:
+def _matches(released: Joined, size: int | str, targets: Relation) -> Relation:
     """The released people who match those who are attacked: target, candidate, number of the row like the first."""
+    here = released.tables
     if size == 0:
-        return here.create("matches", "attack_linked/matches_of_classes", targets=targets, people=people)
-    return here.create("matches", f"attack_linked/matches_of_{NAMES[size]}", background=here["background"], rows=rows)
+        return here.create("matches", "attack_linked/matches_of_classes", targets=targets, people=released.people)
+    query = f"attack_linked/matches_of_{NAMES[size]}"
+    holes = released.places.holes_of(query)
+    return here.create("matches", query, background=here["background"], rows=released.rows, **holes)

@@ -12,7 +12,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.linked.links import Link
 from kanon_sql.linked.sensitive import SensitiveColumn
 from kanon_sql.privacy import PEOPLE
-from kanon_sql.queries import Relation, ReleasedTable
+from kanon_sql.queries import Relation, ReleasedPlaces, ReleasedTable
 from kanon_sql.release.findings import achieved_holes
 from kanon_sql.spec import LinkedSpec
 
@@ -81,13 +81,14 @@ class Joined:
     """Released tables, joined by their keys: `people` with their classes, and `rows` of the other tables, if any.
 
     Both have columns of codes for sensitive values. `parts`: in how many parts pairs are counted, so that they fit in
-    memory.
+    memory. `places`: the columns of the keys of the rows that rows belong to.
     """
 
     tables: Scratch
     people: Relation
     rows: Relation | None
     parts: int
+    places: ReleasedPlaces
 
     @classmethod
     def of(cls, tables: Scratch, released: Sequence[ReleasedTable]) -> Joined:
@@ -96,12 +97,13 @@ class Joined:
         main, *others = released
         people = tables.create_as("people", queries.released_people(main, dialect))
         if not others:
-            return cls(tables, people, None, 1)
+            return cls(tables, people, None, 1, ReleasedPlaces())
         facts = tables.create_as("facts", queries.released_facts([main, *others], dialect))
-        carried = ["visit", *(code for table in others for code in table.codes)]
+        places = ReleasedPlaces(queries.place_columns(others))
+        carried = [*places.slots, *(code for table in others for code in table.codes)]
         rows = tables.create("rows", "linked/released_rows", facts=facts, people=people, carried=carried)
         ((pairs,),) = tables.rows("linked/pairs_of_people", rows=rows)
-        return cls(tables, people, rows, 1 + int(pairs) // _PAIRS_AT_ONCE)
+        return cls(tables, people, rows, 1 + int(pairs) // _PAIRS_AT_ONCE, places)
 
     def findings(self, k: int, m: int | str) -> Iterator[LinkedFinding]:
         """Count the people who share every combination, by the number of known rows."""
@@ -110,15 +112,15 @@ class Joined:
         if m == 0 or rows is None:
             return
         if m == "all":
-            yield _finding("all", k, tables.rows("linked/smallest_wholes", people=self.people, rows=rows, k=k))
+            shown = self.places.shown(rows)
+            yield _finding("all", k, tables.rows("linked/smallest_wholes", people=self.people, visits=shown, k=k))
             return
         assert isinstance(m, int)
         yield _finding(1, k, tables.rows("linked/smallest_singles", rows=rows, k=k))
         for size, query in ((2, "linked/smallest_pairs"), (3, "linked/smallest_triples")):
             if m >= size:
-                found = [
-                    tables.rows(query, rows=rows, k=k, parts=self.parts, part=part)[0] for part in range(self.parts)
-                ]
+                holes = self.places.holes_of(query)
+                found = [tables.rows(query, rows=rows, k=k, **part, **holes)[0] for part in self.divisions(size)]
                 yield _finding(size, k, found)
 
     def divisions(self, size: int | str) -> list[dict[str, int]]:
@@ -131,9 +133,11 @@ class Joined:
         """The people of every combination of a size: combination, person."""
         if size == 0:
             return self.tables.create("sharing", "linked/people_of_classes", people=self.people)
+        assert self.rows is not None
         query = f"linked/people_of_{NAMES[size]}"
-        holes: Mapping[str, Any] = {"people": self.people} if size == "all" else division
-        return self.tables.create("sharing", query, rows=self.rows, **holes)
+        if size == "all":
+            return self.tables.create("sharing", query, people=self.people, visits=self.places.shown(self.rows))
+        return self.tables.create("sharing", query, rows=self.rows, **division, **self.places.holes_of(query))
 
 
 def tables_to_join(
@@ -260,7 +264,8 @@ class ValueCheck:
                 number: dict[str, Any] = {"code": [self.code], "kind": self.column.number}
                 whole: Mapping[str, Any] = {"sharing": sharing} if size == "all" else divided
                 query = f"linked/fewest_values_of_{NAMES[size]}"
-                (found,) = tables.rows(query, rows=self.joined.rows, **number, **whole, **few)
+                placed = self.joined.places.holes_of(query)
+                (found,) = tables.rows(query, rows=self.joined.rows, **number, **whole, **few, **placed)
                 yield diversity, found
         if self.column.models.models:
             kinds = tables.create("kinds", "linked/values_of_people", sharing=sharing, holders=holders)

@@ -19,16 +19,18 @@ from math import ceil
 from typing import Any
 
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SpecError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.linked.counted import CodedTable
 from kanon_sql.linked.sensitive import KeptValues, Revealing, Valued
 from kanon_sql.loss import Costs, Figures, Part
-from kanon_sql.queries import Relation, Same
+from kanon_sql.queries import NumberedPlaces, Relation, Same
 
 SCALE = 10**9  # the mean share of suppressed cells in a search, as a whole number
 _PAIRS_AT_ONCE = 20_000_000  # pairs of rows in one statement, so that DuckDB needs less than 4 GB
 _PAIRS_BETWEEN_CHECKS = 4_000_000
+_MOST_PLACES = 2**63  # numbers are BIGINT
 
 
 @dataclass(frozen=True)
@@ -89,18 +91,43 @@ class LinkedJudge:
         self.k = k
         self.m = m
         self.limits = limits
-        self.revealing = Revealing(here, valued, len(tables), m)
+        self._places = self._numbered_places()
+        self.revealing = Revealing(here, valued, len(tables), m, self._places)
         self._queries = 0
         self.attributes = [(table, attribute) for table in tables for attribute in table.attributes]
         self.columns = [f"{table.copy.link.name}.{a.column.name}" for table, a in self.attributes]
         self._shares = [weight / sum(weights) for weight in weights]
         self._verdicts: dict[Node, NodeTest] = {}
         self._last: tuple[Node, KeptRows | None] | None = None  # the last test, whose tables still exist
-        numbers = [table.copy.link.number for table in tables if table.copy.link.referenced]
-        self._referenced = here.load("referenced", {"number": "INTEGER"}, [numbers])
+        self._referenced = [self._numbers_of_referenced(level) for level in range(1, self._places.levels + 1)]
         self._no_rows = here.load("no_rows", {"row_id": "BIGINT"}, [[]])
         most = m if isinstance(m, int) else 1
         self._copies = here.load("copies", {"copy": "INTEGER"}, [range(1, most + 1)])
+
+    def _numbered_places(self) -> NumberedPlaces:
+        """How the places of rows are numbered; SpecError if there are too many rows on too many levels."""
+        levels = max(1, *(table.copy.link.depth for table in self.tables))
+        if levels == 1:
+            return NumberedPlaces()
+        most = 0
+        for table in self.tables:
+            if table.copy.link.parent and table.copy.link.referenced:
+                ((children,),) = self.here.rows("linked/most_children", rows=table.relation)
+                most = max(most, int(children))
+        places = NumberedPlaces(levels, (most + 1) * len(self.tables))
+        rows = max(table.copy.rows for table in self.tables)
+        if (rows + 1) * len(self.tables) * places.unit(1) >= _MOST_PLACES:
+            raise SpecError(
+                f"the rows of {levels + 1} tables that refer to each other, with up to {most:,} rows that refer to the "
+                "same one, are too many to be numbered; join two of these tables in a view"
+            )
+        return places
+
+    def _numbers_of_referenced(self, level: int) -> Relation:
+        """The tables on a level to whose rows others refer."""
+        links = [table.copy.link for table in self.tables[1:]]
+        numbers = [link.number for link in links if link.referenced and link.depth + 1 == level]
+        return self.here.load(f"referenced_{level}", {"number": "INTEGER"}, [numbers])
 
     @property
     def queries(self) -> int:
@@ -235,19 +262,19 @@ class LinkedJudge:
         items: list[Relation] = []
         numbers = {table.copy.link.name: table.copy.link.number for table in self.tables}
         for table, columns in zip(others, of_table[1:], strict=True):
-            link = table.copy.link
-            rows, parent = table.relation, numbers[link.parent] if link.parent else 0
+            link, rows = table.copy.link, table.relation
+            query, placed = "linked/items", {"referenced": int(link.referenced), "unit": self._places.unit(1)}
             if link.parent:
+                query = "linked/items_below"
+                placed["step"] = self._places.unit(link.depth + 1) if link.referenced else 0
+                child = self._places.number_among("rows") if link.referenced else 0
                 links = ["row_id", "unit_id", "parent_id"]
+                holes = {"rows": rows, "parents": items[numbers[link.parent] - 1], "columns": [*links, *columns]}
+                rows = self._create(f"parents_{link.number}", "linked/with_parent", child=child, **holes)
                 columns = [*columns, "parent_item"]
-                holes = {"rows": rows, "parents": items[parent - 1], "columns": [*links, *columns[:-1]]}
-                rows = self._create(f"parents_{link.number}", "linked/with_parent", **holes)
             holes = {"rows": rows, "people": people, "levels": columns, "same": Same(columns, "r", "numbers")}
-            numbered = {"tables": len(self.tables), "table": link.number, "parent": parent}
-            referenced = int(link.referenced)
-            items.append(
-                self._create(f"items_{link.number}", "linked/items", referenced=referenced, **holes, **numbered)
-            )
+            numbered = {"tables": len(self.tables), "table": link.number}
+            items.append(self._create(f"items_{link.number}", query, **holes, **numbered, **placed))
         return people, items
 
     def _level_columns(self, table: CodedTable, levels: Sequence[int]) -> list[str]:
@@ -292,7 +319,7 @@ class LinkedJudge:
         every = items[0]
         for number, more in enumerate(items[1:]):
             every = self._create(f"every_{number}", "linked/all_items", first=every, second=more)
-        return self._create("shown", "linked/everything_shown", people=people, items=every)
+        return self._create("shown", "linked/everything_shown", people=people, visits=self._places.shown(every))
 
     def _people_with_equal_rows(self, people: Relation, items: Sequence[Relation]) -> Relation:
         """The people whose rows are all like those of at least k people, and do not reveal sensitive values."""
@@ -378,17 +405,26 @@ class LinkedJudge:
                 victims = self._revealing_rows(remaining, kept)
             if victims is None:
                 return people, remaining
-            gone = self._create(
-                "gone",
-                "linked/with_children",
-                events=remaining,
-                victims=victims,
-                referenced=self._referenced,
-                tables=len(self.tables),
-            )
+            gone = self._with_children(remaining, victims)
             assert self.here.written(gone), "every rare combination has a row to leave out"
             self._note_changed(remaining, gone)
             remaining = self._create(f"remaining_{turn % 2}", "linked/remaining", events=remaining, left_out=gone)
+
+    def _with_children(self, events: Relation, victims: Relation) -> Relation:
+        """The rows to leave out, and those that belong to them."""
+        gone = victims
+        for level, referenced in enumerate(self._referenced, start=1):
+            holes = {"above": self._places.at("x", level), "below": self._places.at("e", level)}
+            gone = self._create(
+                f"gone_{level}",
+                "linked/with_children",
+                events=events,
+                victims=gone,
+                referenced=referenced,
+                tables=len(self.tables),
+                **holes,
+            )
+        return gone
 
     def _every_event(self, tables: int) -> Relation:
         every = self.here["events_1"]
@@ -504,7 +540,7 @@ class LinkedJudge:
             if allowed is not None:
                 self._check_least(rare, allowed)
             self._queries += 1
-            self.here.add(rare, query, k=self.k, parts=parts, part=part, **holes)
+            self.here.add(rare, query, k=self.k, parts=parts, part=part, **holes, **self._places.holes_of(query))
         if allowed is not None:
             self._check_least(rare, allowed)
         return rare
@@ -539,7 +575,7 @@ class LinkedJudge:
 
     @cached_property
     def _no_events(self) -> Relation:
-        return self._create("no_events", "linked/no_events", referenced=self._referenced)
+        return self._create("no_events", "linked/no_events", referenced=self._referenced[0])
 
     def _losses(self, node: Node, kept: KeptRows) -> tuple[float, ...]:
         """Every attribute's mean loss over all rows of its table, 1 for a row that is left out."""
@@ -564,7 +600,7 @@ class LinkedJudge:
 
     def _create(self, stem: str, query: str, **holes: Any) -> Relation:
         self._queries += 1
-        return self.here.create(stem, query, **holes)
+        return self.here.create(stem, query, **holes, **self._places.holes_of(query))
 
     def _rows(self, query: str, **holes: Any) -> list[tuple[Any, ...]]:
         self._queries += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kanon_sql.errors import SpecError
@@ -14,7 +14,8 @@ class Link:
     """One of the tables: its number, its own key column, and the columns that refer to other tables.
 
     `person`: the column that refers to the main table. `parent`: the table of events that it refers to, by
-    `parent_key`. `referenced`: whether another table of events refers to it.
+    `parent_key`. `referenced`: whether another table of events refers to it. `depth`: how many tables of events lead
+    from it to the main table.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Link:
     parent: str | None = None
     parent_key: str | None = None
     referenced: bool = False
+    depth: int = 0
 
     @property
     def is_main(self) -> bool:
@@ -52,9 +54,8 @@ def links_of(spec: LinkedSpec) -> list[Link]:
     _check_main(spec)
     events = [name for name in spec.tables if name != spec.main]
     parents = {name: _parent_of(spec, name) for name in events}
-    for name in events:
-        _check_path(name, parents)
-    order = sorted(events, key=lambda name: parents[name] is not None)
+    depths = {name: _depth(name, parents) for name in events}
+    order = sorted(events, key=depths.__getitem__)
     links = [Link(spec.main, 0, spec.person_key)]
     for number, name in enumerate(order, start=1):
         table = spec.tables[name]
@@ -62,8 +63,19 @@ def links_of(spec: LinkedSpec) -> list[Link]:
         parent_key = next(
             (column for column, refers_to in table.references.items() if refers_to == parents[name]), None
         )
-        links.append(Link(name, number, table.own_key, person, parents[name], parent_key, name in parents.values()))
+        referenced = name in parents.values()
+        links.append(Link(name, number, table.own_key, person, parents[name], parent_key, referenced, depths[name]))
     return links
+
+
+def check_comparable(links: Sequence[Link]) -> None:
+    """SpecError for links that are not compared between releases."""
+    if longer := next((link for link in links if link.depth > 1), None):
+        raise SpecError(
+            f"{longer.name} refers to {longer.parent}, which refers to another table: such releases are not compared "
+            f"with earlier ones; join {longer.name} with {longer.parent} in a view, or use "
+            '`differencing_limit="unlimited"` if no one has earlier releases'
+        )
 
 
 def _check_main(spec: LinkedSpec) -> None:
@@ -114,15 +126,12 @@ def _parent_of(spec: LinkedSpec, name: str) -> str | None:
     return others[0] if others else None
 
 
-def _check_path(name: str, parents: dict[str, str | None]) -> None:
+def _depth(name: str, parents: dict[str, str | None]) -> int:
+    """How many tables of events lead from a table to the people; SpecError if they lead nowhere."""
     path = list(_path(name, parents))
     if len(path) != len({*path}):
         raise SpecError(f"the tables refer to each other in a circle: {' -> '.join(path)}; remove one of these keys")
-    if len(path) > 2:
-        raise SpecError(
-            f"{' -> '.join(path)} is a path of {len(path)} tables to the people; two are possible, so join {path[0]} "
-            f"with {path[1]} in a view"
-        )
+    return len(path) - 1
 
 
 def _path(name: str, parents: dict[str, str | None]) -> Iterator[str]:

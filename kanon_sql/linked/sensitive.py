@@ -21,7 +21,7 @@ from kanon_sql.linked.links import Link
 from kanon_sql.plan.privacy_models import check_occurring, check_order, model_of, uses_hierarchy
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PEOPLE, Predicate, PrivacyModel, PrivacyModels, Reference
-from kanon_sql.queries import Relation
+from kanon_sql.queries import NumberedPlaces, Relation
 from kanon_sql.spec import LDiversity, LinkedSpec, SensitiveModel
 
 Victims: TypeAlias = Callable[[int, Relation], Relation]  # the rows of unsafe combinations of a size
@@ -230,11 +230,14 @@ class Revealing:
     `here`: a scratch in the engine that tests nodes. `tables`: how many there are.
     """
 
-    def __init__(self, here: Scratch, valued: Sequence[Valued], tables: int, m: int | str) -> None:
+    def __init__(
+        self, here: Scratch, valued: Sequence[Valued], tables: int, m: int | str, places: NumberedPlaces
+    ) -> None:
         self.here = here
         self.valued = valued
         self.tables = tables
         self.m = m
+        self.places = places
         self.queries = 0
 
     def kept(self, people: Relation, values: Callable[[Valued], Relation]) -> KeptValues:
@@ -316,4 +319,4 @@ class Revealing:
 
     def _create(self, stem: str, query: str, **holes: Any) -> Relation:
         self.queries += 1
-        return self.here.create(stem, query, **holes)
+        return self.here.create(stem, query, **holes, **self.places.holes_of(query))

@@ -49,6 +49,7 @@ from kanon_sql.queries.linked import (
     linked_copy,
     linked_release,
     linked_rows,
+    place_columns,
     released_facts,
     released_people,
 )
@@ -78,6 +79,7 @@ from kanon_sql.queries.local import (
 )
 from kanon_sql.queries.local_release import LocalReleaseQuery
 from kanon_sql.queries.perturb import Perturbed, grouped_rows, identified_rows, perturbed_rows, sorted_rows
+from kanon_sql.queries.places import NumberedPlaces, ReleasedPlaces
 from kanon_sql.queries.reference import reference
 from kanon_sql.queries.references import Seed, escaped, type_in, unescaped, with_references
 from kanon_sql.queries.refine import (

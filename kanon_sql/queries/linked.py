@@ -197,42 +197,67 @@ def _ordered(columns: Sequence[exp.Expr]) -> exp.Order:
     return exp.Order(expressions=[exp.Ordered(this=column.copy()) for column in columns])
 
 
-def released_facts(tables: Sequence[ReleasedTable], dialect: str) -> str:
-    """The query that lists what every row of released tables shows: person, kind, what, visit.
+def place_columns(tables: Sequence[ReleasedTable]) -> list[str]:
+    """The columns of `released_facts` for the keys of the rows that rows belong to, level by level.
 
-    `kind`: the table. `what` numbers its distinct labels, together with those of the row that a row refers to; `visit`
-    is the key of that row, or its own. The codes of sensitive values are NULL in rows of other tables. The first table
-    is that of the people, which is not listed.
+    >>> place_columns([ReleasedTable(Relation("visits"), 1, [])])
+    ['visit']
+    """
+    by_number = {table.number: table for table in tables}
+    levels = max(len(_above(table, by_number)) for table in tables)
+    return ["visit", *(f"visit_{level}" for level in range(2, levels + 1))]
+
+
+def _above(table: ReleasedTable, by_number: Mapping[int, ReleasedTable]) -> list[ReleasedTable]:
+    """The tables that a table refers to, directly or by others, the nearest first."""
+    found = []
+    while table.parent is not None and table.parent_key:
+        table = by_number[table.parent]
+        found.append(table)
+    return found
+
+
+def released_facts(tables: Sequence[ReleasedTable], dialect: str) -> str:
+    """The query that lists what every row of released tables shows: person, kind, what, visit, visit_2, ….
+
+    `kind`: the table. `what` numbers its distinct labels, together with those of the rows that a row refers to.
+    `visit` is the key of the topmost of these rows, or its own, and `visit_2` that of the row below, for rows that
+    belong to one. The codes of sensitive values are NULL in rows of other tables. The first table is that of the
+    people, which is not listed.
     """
     codes = [code for table in tables[1:] for code in table.codes]
     by_number = {table.number: table for table in tables}
+    columns = place_columns(tables[1:])
     parts = []
     for table in tables[1:]:
-        own = t.table(table.relation, "r")
-        query = exp.select().from_(own)
+        query = exp.select().from_(t.table(table.relation, "r"))
         order: list[exp.Expr] = [t.column(name, "r") for name in table.labels]
-        person: exp.Expr | None = t.column(table.person, "r") if table.person else None
-        parent_row: exp.Expr = exp.cast(exp.null(), "VARCHAR")
-        if table.parent is not None and table.parent_key:
-            other = by_number[table.parent]
-            equal = t.column(str(other.own_key), "q").eq(t.column(table.parent_key, "r"))
-            query = query.join(t.table(other.relation, "q"), on=equal, join_type="LEFT")
-            parent_row = t.column(table.parent_key, "r")
-            is_linked = _one_if(~t.is_null(parent_row))
-            order = [is_linked, *order, *(t.column(name, "q") for name in other.labels)]
-            if other.person:
-                of_parent = t.column(other.person, "q")
-                person = exp.func("COALESCE", person, of_parent) if person else of_parent
+        people: list[exp.Expr] = [t.column(table.person, "r")] if table.person else []
+        keys: list[exp.Expr] = []  # of the rows that a row refers to, the nearest first
+        below, alias = table, "r"
+        for level, other in enumerate(_above(table, by_number), start=1):
+            key, upper = t.column(str(below.parent_key), alias), "q" if level == 1 else f"q{level}"
+            equal = t.column(str(other.own_key), upper).eq(key.copy())
+            query = query.join(t.table(other.relation, upper), on=equal, join_type="LEFT")
+            is_linked = _one_if(~t.is_null(key.copy()))
+            order = [is_linked, *order, *(t.column(name, upper) for name in other.labels)]
+            people += [t.column(other.person, upper)] if other.person else []
+            keys.append(key)
+            below, alias = other, upper
         rank = exp.Window(this=exp.DenseRank(), order=_ordered(order))
         what = rank if order else exp.Literal.number(1)
-        row = t.column(table.own_key, "r") if table.own_key else exp.cast(exp.null(), "VARCHAR")
-        assert person is not None
+        none = exp.cast(exp.null(), "VARCHAR")
+        own = t.column(table.own_key, "r") if table.own_key else none
+        # From the top: a row without a row above it is at the top itself.
+        path = [*reversed(keys), own]
+        slots: list[exp.Expr] = [exp.func("COALESCE", *(key.copy() for key in path))]
+        slots += [path[level].copy() if level < len(path) else none.copy() for level in range(1, len(columns))]
         parts.append(
             query.select(
-                exp.alias_(person, "person"),
+                exp.alias_(exp.func("COALESCE", *people) if len(people) > 1 else people[0], "person"),
                 exp.alias_(exp.Literal.number(table.number), "kind"),
                 exp.alias_(exp.cast(what, "BIGINT"), "what"),
-                exp.alias_(exp.func("COALESCE", parent_row.copy(), row), "visit"),
+                *(exp.alias_(slot, column) for slot, column in zip(slots, columns, strict=True)),
                 *(
                     exp.alias_(
                         _code(table, code) if code in table.codes else exp.cast(exp.null(), "BIGINT"),

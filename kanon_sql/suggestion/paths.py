@@ -1,7 +1,7 @@
 """The table of the people, and for every other table the columns by which its rows belong to a person.
 
-The result fits a spec of several tables: a table refers to the people, to one other table, or to both, and at most two
-tables are on the way to the people. All other tables and keys are left out, with the reason.
+The result fits a spec of several tables: a table refers to the people, to one other table, or to both. All other tables
+and keys are left out, with the reason.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def find_paths(scratch: Scratch, keys: Keys, unit: str | None, why: str, most: i
     for name in keys.tables:
         if name != main.name and name not in reached:
             left_out.setdefault(name, _why_not_reached(keys, name, main.name, left_out))
-    names = [main.name, *sorted(reached, key=lambda name: (name in parents, list(keys.tables).index(name)))]
+    names = [main.name, *sorted(reached, key=lambda name: (_depth(name, parents), list(keys.tables).index(name)))]
     paths = [Path(keys.tables[name], direct.get(name), parents.get(name)) for name in names]
     chosen = {path.name for path in paths}
     paths = [replace(path, skipped=dict(_skipped(path, keys, main.name, chosen))) for path in paths]
@@ -124,10 +124,13 @@ def _most_likely(keys: Keys) -> tuple[KeyedTable, str]:
 
 
 def _leading(keys: Keys, name: str) -> set[str]:
-    """The tables that refer to a table, or to one that refers to it."""
-    first = {reference.table for reference in keys.to(name)}
-    second = {reference.table for other in first for reference in keys.to(other)}
-    return (first | second) - {name}
+    """The tables that refer to a table, directly or by others."""
+    found: set[str] = set()
+    new = {name}
+    while new:
+        new = {reference.table for other in new for reference in keys.to(other)} - found
+        found |= new
+    return found - {name}
 
 
 def _to_people(keys: Keys, name: str, main: str, left_out: dict[str, str]) -> ForeignKey | None:
@@ -166,21 +169,24 @@ def _parents(
         others = [reference for reference in keys.of(name) if reference.target not in (main, name)]
         (optional if name in direct else only).extend(others)
     parents: dict[str, ForeignKey] = {}
-    for reference in sorted(only, key=lambda found: -found.certainty):
-        person = direct.get(reference.target)
-        if reference.table in parents or person is None:
-            continue
-        if keys.tables[reference.table].missing(reference.column):
+    leading = {name for name, person in direct.items() if not keys.tables[name].missing(person.column)}
+    waiting = sorted(only, key=lambda found: -found.certainty)
+    while now := [found for found in waiting if found.target in leading and found.table not in parents]:
+        for reference in now:
             lost = keys.tables[reference.table].missing(reference.column)
-            left_out[reference.table] = f"{lost:,} of its rows have no {reference.column}; leave them out in a view"
-        elif not keys.tables[person.table].missing(person.column):
-            parents[reference.table] = reference
+            if lost:
+                left_out[reference.table] = f"{lost:,} of its rows have no {reference.column}; leave them out in a view"
+            elif reference.table not in parents:
+                parents[reference.table] = reference
+        waiting = [found for found in waiting if found not in now]
+        leading |= {*parents}
     for name in parents:
         left_out.pop(name, None)
     popular = {name: len(keys.to(name)) for name in keys.tables}
     for reference in sorted(optional, key=lambda found: (-popular[found.target], -found.certainty)):
-        is_parent = any(found.target == reference.table for found in parents.values())
-        if reference.table in parents or is_parent or reference.target in parents or reference.target not in direct:
+        if reference.table in parents or reference.target not in direct:
+            continue
+        if reference.table in _to_the_top(reference.target, parents):
             continue
         if _agree(scratch, keys, direct, reference):
             parents[reference.table] = reference
@@ -189,7 +195,19 @@ def _parents(
         if lost and name not in parents:
             left_out[name] = f"{lost:,} of its rows have no {person.column}; leave them out in a view"
             del direct[name]
-    return {name: parent for name, parent in parents.items() if parent.target in direct}
+    return {name: parent for name, parent in parents.items() if _to_the_top(name, parents)[-1] in direct}
+
+
+def _to_the_top(name: str, parents: dict[str, ForeignKey]) -> list[str]:
+    """A table and those that it refers to, up to the one that refers to the people only."""
+    path = [name]
+    while parent := parents.get(path[-1]):
+        path.append(parent.target)
+    return path
+
+
+def _depth(name: str, parents: dict[str, ForeignKey]) -> int:
+    return len(_to_the_top(name, parents))
 
 
 def _agree(scratch: Scratch, keys: Keys, direct: dict[str, ForeignKey], parent: ForeignKey) -> bool:
@@ -214,9 +232,9 @@ def _with_their_parents(reached: Sequence[str], parents: dict[str, ForeignKey], 
     """The tables whose parents are among them."""
     found = []
     for name in reached:
-        parent = parents.get(name)
-        if parent and parent.target not in reached:
-            left_out[name] = f"{parent.target} is left out"
+        missing = [other for other in _to_the_top(name, parents) if other not in reached]
+        if missing:
+            left_out[name] = f"{missing[0]} is left out"
         else:
             found.append(name)
     return found
@@ -237,7 +255,7 @@ def _why_not_reached(keys: Keys, name: str, main: str, left_out: dict[str, str])
     if path and path[1] in left_out:
         return f"it refers to {path[1]}, which is left out"
     if path:
-        return f"{' -> '.join(path)} is longer than two tables; join {path[0]} with {path[1]} in a view"
+        return f"not every row of {path[1]} leads to {main}; leave out the others in a view, and add {name}"
     if keys.to(name):
         return f"its rows belong to no person: other tables refer to it, and it does not lead to {main}"
     return f"none of its columns leads to {main}"

@@ -14,7 +14,7 @@ from kanon_sql.queries import Relation
 from kanon_sql.spec.linked import OWN
 from kanon_sql.suggestion import omop
 from kanon_sql.suggestion.columns import SuggestedColumn, SuggestedTable
-from kanon_sql.suggestion.keys import KeyedTable, Keys
+from kanon_sql.suggestion.keys import ForeignKey, KeyedTable, Keys
 from kanon_sql.suggestion.paths import Path, Paths
 from kanon_sql.verbs.profile import Profile, profiled
 from kanon_sql.verbs.suggest import (
@@ -165,9 +165,7 @@ class TableRoles:
         parent = self.path.parent
         if self.path.person or parent is None:
             return None
-        above = next(path for path in self.paths.paths if path.name == parent.target)
-        person = above.person
-        assert person
+        parents, key, person = self._owners(parent)
 
         def count(column: str) -> Sequence[tuple[Any, ...]]:
             return self.scratch.rows(
@@ -175,12 +173,24 @@ class TableRoles:
                 column=[column],
                 parent=[parent.column],
                 source=self.table.table.relation,
-                key=[parent.key],
-                of=[person.column],
-                parents=above.table.table.relation,
+                key=[key],
+                of=[person],
+                parents=parents,
             )
 
         return count
+
+    def _owners(self, reference: ForeignKey) -> tuple[Relation, str, str]:
+        """A relation with the rows that a column refers to, its column of their key, and that of their person."""
+        path = next(path for path in self.paths.paths if path.name == reference.target)
+        relation = path.table.table.relation
+        if path.person:
+            return relation, reference.key, path.person.column
+        assert path.parent
+        parents, above, person = self._owners(path.parent)
+        holes = {"key": [reference.key], "parent": [path.parent.column], "above": [above], "of": [person]}
+        owners = self.scratch.create(f"owners_of_{path.name}", "keys/owners", source=relation, parents=parents, **holes)
+        return owners, "row_key", "person"
 
 
 def _repeated(columns: Sequence[Column]) -> dict[str, str]:

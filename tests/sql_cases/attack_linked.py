@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Relation, ReleasedPlaces
 from sql_cases.case import Case, Rows, relation
 
 _TYPES = dict.fromkeys(["key", "visit", "zip", "label"], "VARCHAR")
@@ -17,7 +17,8 @@ def _case(name: str, gives: str, expected: Rows, given: Mapping[str, tuple[str, 
     for hole, (columns, content) in given.items():
         relations |= relation(f"given_{hole}", columns, *content, **_TYPES)
     filled = {hole: Relation(f"given_{hole}") for hole in given}
-    return Case(f"attack_linked/{name}", {**filled, **holes}, gives.split(), expected, relations)
+    query = f"attack_linked/{name}"
+    return Case(query, {**ReleasedPlaces().holes_of(query), **filled, **holes}, gives.split(), expected, relations)
 
 
 def _by_digest(items: Iterable[Any], before: str) -> list[Any]:

@@ -67,6 +67,24 @@ CASES = [
         [(1, 2), (2, 1)],
         {**_ROWS, **_ABOVE},
     ),
+    # Row 3 refers to no row, and row 4 to one that is missing.
+    Case(
+        "keys/owners",
+        {
+            "key": ["id"],
+            "parent": ["stay"],
+            "source": Relation("given_below"),
+            "above": ["stay"],
+            "of": ["person"],
+            "parents": Relation("given_stays"),
+        },
+        ["row_key", "person"],
+        [(1, 30), (2, 31), (5, 30)],
+        {
+            **relation("given_below", "id stay", (1, 10), (2, 11), (3, None), (4, 12), (5, 10)),
+            **relation("given_stays", "stay person", (10, 30), (11, 31), (13, 32)),
+        },
+    ),
     # The edges of the concepts and of their ancestors; 2 has both concepts below it, and 8 is above none.
     Case(
         "keys/ancestors",

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from kanon_sql.privacy import PEOPLE, Predicate
-from kanon_sql.queries import Relation, Same
+from kanon_sql.queries import NumberedPlaces, Relation, ReleasedPlaces, Same
 from sql_cases.case import Case, Rows, relation
 
-_TYPES = {**dict.fromkeys(["key", "raw", "shown", "text", "secret"], "VARCHAR"), "share": "FLOAT8"}
+_TYPES = {**dict.fromkeys(["key", "raw", "shown", "text", "secret", "items"], "VARCHAR"), "share": "FLOAT8"}
 
 
 def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Rows]], **holes: Any) -> Case:
@@ -18,7 +18,9 @@ def _case(name: str, gives: str, expected: Rows, given: dict[str, tuple[str, Row
         types = {**_TYPES, "person": "VARCHAR"} if hole == "facts" else _TYPES  # facts have the keys of people
         relations |= relation(f"given_{hole}", columns, *content, **types)
     filled = {hole: Relation(f"given_{hole}") for hole in given}
-    return Case(f"linked/{name}", {**filled, **holes}, gives.split(), expected, relations)
+    query = f"linked/{name}"
+    placed = NumberedPlaces().holes_of(query) | ReleasedPlaces().holes_of(query)
+    return Case(query, {**placed, **filled, **holes}, gives.split(), expected, relations)
 
 
 def _digest(text: str) -> str:
@@ -92,6 +94,7 @@ _COPIES = [
 _ITEMS = "row_id unit_id class visit item"
 _EVENTS = "unit_id class visit item copy event"
 
+_SHOWING = [(1, 10, 1, 10), (2, 10, 1, 10), (3, 11, 2, 13), (4, 11, 2, 7)]  # items of 1, 6, 7, NULL
 _SHOWN = [
     # Classes of one are not numbered; NULL is a label like others.
     _case(
@@ -113,55 +116,101 @@ _SHOWN = [
     ),
     # Person 12, who is not released, counts when the labels are numbered: 5, 7, NULL.
     _case(
-        "items",
+        "items_below",
         _ITEMS,
         [(1, 10, 1, 13, 8), (2, 10, 1, -3, 8), (3, 11, 2, 13, 11), (5, 11, 2, -3, 8)],
         {
             "rows": (
-                "row_id unit_id parent_id a",
-                [(1, 10, 4, 7), (2, 10, None, 7), (3, 11, 4, None), (4, 12, None, 5), (5, 11, None, 7)],
+                "row_id unit_id parent_visit child a",
+                [
+                    (1, 10, 13, 0, 7),
+                    (2, 10, None, 0, 7),
+                    (3, 11, 13, 0, None),
+                    (4, 12, None, 0, 5),
+                    (5, 11, None, 0, 7),
+                ],
             ),
             "people": ("unit_id class", [(10, 1), (11, 2), (13, 1)]),
         },
         levels=["a"],
         tables=3,
         table=2,
-        parent=1,
         referenced=0,
+        unit=100,
+        step=0,
         same=Same(["a"], "r", "numbers"),
     ),
-    # Others refer to these rows: each is a visit, unless it refers to one.
+    # Others refer to these rows: each has a place, among the rows of a visit, or of its own.
     _case(
-        "items",
+        "items_below",
         _ITEMS,
-        [(1, 10, 1, 4, 7), (2, 10, 1, 7, 7), (3, 11, 2, 29, 10), (4, 11, 2, 13, 4)],
+        [(1, 10, 1, 1340, 7), (2, 10, 1, 1370, 7), (3, 11, 2, 1000, 10), (5, 11, 2, 1600, 7)],
         {
             "rows": (
-                "row_id unit_id parent_id a parent_item",
-                [(1, 10, None, 7, -1), (2, 10, None, 7, -1), (3, 11, 9, 7, 3), (4, 11, None, 6, 3)],
+                "row_id unit_id parent_visit child a",
+                [
+                    (1, 10, 1300, 1, 7),
+                    (2, 10, 1300, 2, 7),
+                    (3, 11, None, 1, None),
+                    (4, 12, None, 2, 5),
+                    (5, 11, None, 3, 7),
+                ],
             ),
-            "people": ("unit_id class", [(10, 1), (11, 2)]),
+            "people": ("unit_id class", [(10, 1), (11, 2), (13, 1)]),
         },
-        levels=["a", "parent_item"],
+        levels=["a"],
         tables=3,
         table=1,
-        parent=2,
         referenced=1,
-        same=Same(["a", "parent_item"], "r", "numbers"),
+        unit=100,
+        step=10,
+        same=Same(["a"], "r", "numbers"),
+    ),
+    # Others refer to these rows, or none; rows 1 and 2 show the same.
+    *(
+        _case(
+            "items",
+            _ITEMS,
+            [(row, unit, class_, place(row), item) for row, unit, class_, item in _SHOWING],
+            {
+                "rows": ("row_id unit_id a", [(1, 10, 7), (2, 10, 7), (3, 11, None), (4, 11, 6), (9, 12, 1)]),
+                "people": ("unit_id class", [(10, 1), (11, 2)]),
+            },
+            levels=["a"],
+            tables=3,
+            table=1,
+            referenced=referenced,
+            unit=unit,
+            same=Same(["a"], "r", "numbers"),
+        )
+        for referenced, unit, place in (
+            (1, 1, lambda row: 3 * row + 1),
+            (1, 100, lambda row: 300 * row + 100),
+            (0, 100, lambda _: -2),
+        )
     ),
     # Rows 1 and 5 refer to one row, row 2 to none, and row 3 to one of a person who is not released.
     _case(
         "with_parent",
-        "row_id unit_id parent_id a parent_item",
-        [(1, 10, 4, 7, 31), (2, 10, None, 7, -1), (3, 11, 9, None, -1), (5, 12, 4, 8, 31), (4, 12, 6, 8, 0)],
+        "row_id unit_id parent_id a parent_item parent_visit child",
+        [
+            *[(1, 10, 4, 7, 31, 13, 1), (2, 10, None, 7, -1, None, 1), (3, 11, 9, None, -1, None, 1)],
+            *[(5, 12, 4, 8, 31, 13, 2), (4, 12, 6, 8, 0, 19, 1)],
+        ],
         {
             "rows": (
                 "row_id unit_id parent_id a",
                 [(1, 10, 4, 7), (2, 10, None, 7), (3, 11, 9, None), (5, 12, 4, 8), (4, 12, 6, 8)],
             ),
-            "parents": ("row_id item", [(4, 31), (1, 55), (2, 56), (6, 0)]),
+            "parents": ("row_id item visit", [(4, 31, 13), (1, 55, 4), (2, 56, 7), (6, 0, 19)]),
         },
         columns=["row_id", "unit_id", "parent_id", "a"],
+        child=NumberedPlaces().number_among("rows"),
+    ),
+    # Three rows refer to row 4; those without are not counted.
+    *(
+        _case("most_children", "most", [(most,)], {"rows": ("parent_id", [(parent,) for parent in parents])})
+        for most, parents in ((3, [4, 5, 4, 4, None, None, None, None]), (0, [None]), (0, []))
     ),
     _case(
         "equal_rows",
@@ -211,19 +260,44 @@ _SHOWN = [
         },
     ),
     _case("no_events", _EVENTS, [], {"referenced": ("number", [(1,), (2,), (0,)])}),
-    # Items are sorted as numbers, and visits as texts; person 2 has no rows, and person 9 is not released.
+    # Items are sorted as numbers.
+    _case(
+        "shown_by_place",
+        "unit_id visit items",
+        [(1, 13, "9,10"), (1, 16, "9"), (1, -3, "5"), (3, 13, "5,5")],
+        {
+            "items": (
+                "unit_id visit item",
+                [(1, 13, 10), (1, 16, 9), (1, 13, 9), (1, -3, 5), (3, 13, 5), (3, 13, 5)],
+            )
+        },
+    ),
+    # Descriptions are sorted as texts; places below zero stay.
+    _case(
+        "shown_by_upper_place",
+        "unit_id visit items",
+        [(1, 13, "(10),(5,6),(5,6)"), (1, 14, "(5)"), (1, -3, "(5)"), (1, -2, "(8)"), (2, 13, "(5)")],
+        {
+            "places": (
+                "unit_id visit items",
+                [
+                    *[(1, 1300, "5,6"), (1, 1399, "10"), (1, 1301, "5,6"), (1, 1400, "5"), (1, -3, "5"), (1, -2, "8")],
+                    (2, 1350, "5"),
+                ],
+            )
+        },
+        base=100,
+    ),
+    # Visits are sorted as texts; person 2 has no rows, and person 9 is not released.
     _case(
         "everything_shown",
         "unit_id class shown",
         [(1, 1, "5;9;9,10"), (2, 1, ""), (3, 1, "5,5"), (4, 2, "5;5")],
         {
             "people": ("unit_id class", [(1, 1), (2, 1), (3, 1), (4, 2)]),
-            "items": (
-                "unit_id visit item",
-                [
-                    *[(1, 13, 10), (1, 16, 9), (1, 13, 9), (1, -3, 5), (3, 13, 5), (3, 13, 5)],
-                    *[(4, 16, 5), (4, 13, 5), (9, 13, 5)],
-                ],
+            "visits": (
+                "unit_id visit items",
+                [(1, 13, "9,10"), (1, 16, "9"), (1, -3, "5"), (3, 13, "5,5"), (4, 16, "5"), (4, 13, "5"), (9, 13, "5")],
             ),
         },
     ),
@@ -528,6 +602,8 @@ _VICTIMS = [
                 "referenced": ("number", referenced),
             },
             tables=3,
+            above=NumberedPlaces().at("x", 1),
+            below=NumberedPlaces().at("e", 1),
         )
         for referenced, children in (([(1,)], [12]), ([], []))
     ),
@@ -682,7 +758,49 @@ _WHOLES = [
     *[(10, 1, 5, 1000), (10, 2, 5, 1000), (11, 2, 5, 1100), (11, 1, 5, 1100)],
 ]
 
+_BY_VISIT = [
+    *[(1, 100, "1:9,1:10"), (1, None, "2:1"), (2, None, "2:1"), (2, 200, "1:9,1:10")],
+    *[(3, 300, "1:10"), (3, 301, "1:9"), (3, None, "2:1"), (7, 700, "1:9,1:10"), (7, None, "2:1")],
+    *[(8, 800, "1:9,1:10"), (8, None, "1:1"), (9, 900, "1:9,1:11"), (9, None, "2:1")],
+    *[(10, 1000, "1:5,2:5"), (11, 1100, "1:5,2:5")],
+]
+
 _CHECKS = [
+    _case(
+        "released_by_place",
+        "person visit shown",
+        _BY_VISIT,
+        {"rows": ("person kind what visit", _WHOLES)},
+        slots=["visit"],
+    ),
+    # Of two levels: rows of one visit and several diagnoses, and rows of the visit alone.
+    _case(
+        "released_by_place",
+        "person visit visit_2 shown",
+        [(1, 4, 7, "2:5,3:1"), (1, 4, 8, "2:5"), (1, 4, None, "1:6"), (1, None, None, "4:1"), (2, 4, 7, "2:5")],
+        {
+            "rows": (
+                "person kind what visit visit_2",
+                [
+                    *[(1, 3, 1, 4, 7), (1, 2, 5, 4, 7), (1, 2, 5, 4, 8), (1, 1, 6, 4, None), (1, 4, 1, None, None)],
+                    (2, 2, 5, 4, 7),
+                ],
+            )
+        },
+        slots=["visit", "visit_2"],
+    ),
+    _case(
+        "released_by_upper_place",
+        "person visit shown",
+        [(1, 4, "(1:6),(2:5),(2:5,3:1)"), (1, None, "(4:1)"), (2, 4, "(2:5)")],
+        {
+            "places": (
+                "person visit visit_2 shown",
+                [(1, 4, 7, "2:5,3:1"), (1, 4, 8, "2:5"), (1, 4, None, "1:6"), (1, None, None, "4:1"), (2, 4, 7, "2:5")],
+            )
+        },
+        slots=["visit"],
+    ),
     # A value counts once; NULL identifies nothing, even in a single row.
     *(
         _case("broken_keys", "doubled", [(doubled,)], {"released": ("key", [(key,) for key in keys])}, column=["key"])
@@ -780,7 +898,7 @@ _CHECKS = [
             [found],
             {
                 "people": ("person class", [row for row in _PERSONS if row[0] in persons]),
-                "rows": ("person kind what visit", [row for row in _WHOLES if row[0] in persons]),
+                "visits": ("person visit shown", [row for row in _BY_VISIT if row[0] in persons]),
             },
             k=2,
         )
@@ -1387,7 +1505,7 @@ _RELEASED_VALUES = [
                 "triples",
                 _TRIPLES_RELEASED,
                 1,
-                [[4], [4], [3], [1, 2], [6], [14], [19], [9], [18], [17], [16], [12], [15], [11], [10], [13], [8]],
+                [[4], [4], [1, 2], [3], [6], [14], [19], [9], [16], [17], [18], [12], [15], [11], [10], [13], [8]],
             ),
             ("triples", _TRIPLES_RELEASED, 0, [[7]]),
         )
@@ -1396,7 +1514,7 @@ _RELEASED_VALUES = [
         "people_of_wholes",
         "combination person",
         [(1, 3), (2, 1), (2, 2), (3, 4), (3, 5), (4, 8), (5, 10), (5, 11), (6, 7), (7, 9), (8, 6)],
-        {"people": ("person class", _PERSONS), "rows": ("person kind what visit", _WHOLES)},
+        {"people": ("person class", _PERSONS), "visits": ("person visit shown", _BY_VISIT)},
     ),
     # Of three people, two have a value, and one of them another one; person 4 has none, and 9 shares nothing.
     _case(

@@ -1,4 +1,4 @@
-"""Random databases of three tables, released and compared with plain Python.
+"""Random databases of three or four tables, released and compared with plain Python.
 
 Ten thousand cases: `cd tests; python -m support.linked_cases 10000`; a second number is the first seed.
 
@@ -48,6 +48,7 @@ MODELS: list[dict[str, dict[str, Any]]] = [
     {"t_closeness": {"people.job": {"t": 0.3, "distance": "hierarchical"}}, "l_diversity": {"people.job": 2}},
 ]
 Row = tuple[Any, ...]
+Tables = tuple[list[Row], list[Row], list[Row], list[Row]]  # people, visits, diagnoses, results
 _PRINT = queries.text
 _MOST_TEXTS = 20_000
 _TEXTS: dict[tuple[str, str, str], tuple[str, dict[str, Any]]] = {}
@@ -73,10 +74,11 @@ class Labels:
 
 @dataclass
 class Case:
-    """A database: people (key, zip, job), visits (key, person, ward), and diagnoses of visits (code, severity).
+    """A database: people (key, zip, job), visits (key, person, ward), and diagnoses of visits (code, severity, key).
 
     `models`: privacy models of the sensitive columns job and severity, as in a spec. `bounds`: the lowest and the
-    highest level of a column, by default all levels.
+    highest level of a column, by default all levels. `results`: those of diagnoses (diagnosis, person, finding); None
+    without this table, and then diagnoses are released without a key.
     """
 
     people: list[Row]
@@ -89,6 +91,7 @@ class Case:
     labels: dict[str, Labels] = field(default_factory=dict)
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     bounds: dict[str, tuple[int, int]] = field(default_factory=dict)
+    results: list[Row] | None = None
 
     @classmethod
     def drawn(cls, seed: int) -> Case:
@@ -109,24 +112,47 @@ class Case:
                 visits.append((len(visits), key, value()[0]))
                 if nested:
                     for _ in range(draw.choice([0, 1, 1, 2])):
-                        diagnoses.append((visits[-1][0], key, value()[0], severity()))
+                        diagnoses.append((visits[-1][0], key, value()[0], severity(), len(diagnoses)))
             if not nested:
-                diagnoses += [(None, key, value()[0], severity()) for _ in range(draw.choice([0, 0, 1, 2]))]
+                diagnoses += [(None, key, value()[0], severity(), None) for _ in range(draw.choice([0, 0, 1, 2]))]
         if nested and draw.random() < 0.3:  # a diagnosis that belongs to no visit
-            diagnoses += [(None, key, value()[0], severity()) for key, *_ in draw.sample(people, max(1, size // 4))]
+            some = draw.sample(people, max(1, size // 4))
+            diagnoses += [(None, key, value()[0], severity(), -1 - n) for n, (key, *_) in enumerate(some)]
         limits = draw.choice([(0.0, 0.0), (0.0, 0.0), (0.1, 0.2), (0.3, 0.5), (0.0, 1.0)])
         labels = {name: Labels([draw.randrange(2) for _ in range(VALUES)]) for name in ("zip", "ward", "code")}
         k, m = draw.choice([1, 2, 3, 5]), draw.choice([0, 1, 2, 2, 3, "all"])
         models = draw.choice(MODELS)
         draw.shuffle(visits)
         draw.shuffle(diagnoses)
-        return cls(people, visits, diagnoses, nested, min(k, size), m, limits, labels, models)
+        case = cls(people, visits, diagnoses, nested, min(k, size), m, limits, labels, models)
+        if nested and size <= 25:
+            case.add_results(random.Random(f"results {seed}"))
+        return case
+
+    def add_results(self, draw: random.Random) -> None:
+        """Add a table of results to some databases: of diagnoses, and sometimes of none."""
+        if draw.random() < 0.4:
+            return
+        few = draw.random() < 0.7
+        value = partial(draw.choices, range(VALUES), [9, 2, 1, 1] if few else [1, 1, 1, 1])
+        self.labels["finding"] = Labels([draw.randrange(2) for _ in range(VALUES)])
+        self.results = []
+        for _, person, _, _, diagnosis in self.diagnoses:
+            of = None if draw.random() < 0.05 else diagnosis
+            self.results += [(of, person, value()[0]) for _ in range(draw.choice([0, 1, 1, 2]))]
+        draw.shuffle(self.results)
 
     def load(self, execute: Any) -> None:
         execute("CREATE TABLE people (id VARCHAR, zip INTEGER, job VARCHAR)")
         execute("CREATE TABLE visits (visit INTEGER, person VARCHAR, ward INTEGER)")
-        execute("CREATE TABLE diagnoses (visit INTEGER, person VARCHAR, code INTEGER, severity VARCHAR)")
-        for table, rows in (("people", self.people), ("visits", self.visits), ("diagnoses", self.diagnoses)):
+        execute("CREATE TABLE diagnoses (visit INTEGER, person VARCHAR, code INTEGER, severity VARCHAR, dx INTEGER)")
+        execute("CREATE TABLE results (dx INTEGER, person VARCHAR, finding INTEGER)")
+        for table, rows in (
+            ("people", self.people),
+            ("visits", self.visits),
+            ("diagnoses", self.diagnoses),
+            ("results", self.results or []),
+        ):
             values = ["(" + ", ".join("NULL" if x is None else repr(x) for x in row) + ")" for row in rows]
             if values:
                 execute(f"INSERT INTO {table} VALUES {', '.join(values)}")
@@ -138,9 +164,14 @@ class Case:
         return replace(self, bounds=bounds)
 
     def nodes(self) -> list[tuple[int, ...]]:
-        """The levels of zip, ward and code that are allowed, the highest ones last."""
-        bounds = (self.bounds.get(name, (0, 2)) for name in ("zip", "ward", "code"))
+        """The levels of zip, ward, code and finding that are allowed, the highest ones last."""
+        bounds = (self.bounds.get(name, (0, 2)) for name in self.columns)
         return [*product(*(range(low, high + 1) for low, high in bounds))]
+
+    @property
+    def columns(self) -> list[str]:
+        """The quasi-identifiers."""
+        return ["zip", "ward", "code", *(["finding"] if self.results is not None else [])]
 
     def _recipe(self, name: str) -> dict[str, Any]:
         low, high = self.bounds.get(name, (0, 2))
@@ -151,10 +182,16 @@ class Case:
             labels.write(folder / f"{name}.csv")
         (folder / "job.csv").write_text("".join(f"{job or ''};{group};*\n" for job, group in JOB_GROUPS.items()))
         keys = {"person": "people", **({"visit": "visits"} if self.nested else {})}
+        results = {}
+        if self.results is not None:
+            keys["dx"] = "own"
+            of_diagnoses = {"dx": "diagnoses", "person": "people"}
+            results = {"results": {"keys": of_diagnoses, "quasi_identifiers": self._recipe("finding")}}
         return {
             "unit": {"people": "id"},
             "hierarchies": str(folder),
             "tables": {
+                **results,
                 "people": {"quasi_identifiers": self._recipe("zip"), "sensitive": ["job"]},
                 "diagnoses": {"keys": keys, "quasi_identifiers": self._recipe("code"), "sensitive": ["severity"]},
                 "visits": {"keys": {"visit": "own", "person": "people"}, "quasi_identifiers": self._recipe("ward")},
@@ -165,38 +202,39 @@ class Case:
             "into": {"schema": "released"},
         }
 
-    def released(self, node: Sequence[int]) -> tuple[list[Row], list[Row], list[Row]]:
-        """All rows on the levels of zip, ward and code."""
-        zips, wards, codes = (
-            partial(self.labels[name].label, level=level)
-            for name, level in zip(("zip", "ward", "code"), node, strict=True)
+    def released(self, node: Sequence[int]) -> Tables:
+        """All rows on the levels of zip, ward, code and finding."""
+        zips, wards, codes, *findings = (
+            partial(self.labels[name].label, level=level) for name, level in zip(self.columns, node, strict=True)
         )
         return (
             [(key, zips(value), job) for key, value, job in self.people],
             [(key, person, wards(value)) for key, person, value in self.visits],
             [
-                (visit if self.nested else None, person, codes(code), value)
-                for visit, person, code, value in self.diagnoses
+                (visit if self.nested else None, person, codes(code), value, dx if self.results is not None else None)
+                for visit, person, code, value, dx in self.diagnoses
             ],
+            [(dx, person, findings[0](value)) for dx, person, value in self.results or []],
         )
 
     def loss(self, node: Sequence[int]) -> float:
-        """The mean loss of the three columns, if all rows are released; a table without rows loses nothing."""
-        columns = (
-            ("zip", [row[1] for row in self.people]),
-            ("ward", [row[2] for row in self.visits]),
-            ("code", [row[2] for row in self.diagnoses]),
-        )
+        """The mean loss of the columns, if all rows are released; a table without rows loses nothing."""
         means = []
-        for (name, values), level in zip(columns, node, strict=True):
-            means.append(sum(self.labels[name].loss(value, level) for value in values) / max(1, len(values)))
-        return sum(means) / 3
+        for (name, (_, before, _, place)), level in zip(self.placed().items(), node, strict=True):
+            labels = self.labels[name]
+            means.append(sum(labels.loss(row[place], level) for row in before) / max(1, len(before)))
+        return sum(means) / len(means)
+
+    def placed(self) -> dict[str, tuple[str, list[Row], int, int]]:
+        """By column: its table, the rows, the place of the released table among all, and that of the column in rows."""
+        tables = ("people", self.people, 0, 1), ("visits", self.visits, 1, 2), ("diagnoses", self.diagnoses, 2, 2)
+        return dict(zip(self.columns, (*tables, ("results", self.results or [], 3, 2)), strict=False))
 
 
-def smallest(people: Sequence[Row], visits: Sequence[Row], diagnoses: Sequence[Row], m: int | str) -> dict[Any, int]:
+def smallest(tables: Tables, m: int | str) -> dict[Any, int]:
     """The fewest people who share a class, and per number of the attacker's rows the fewest who share a combination."""
-    classes = {person: label for person, label, _ in people}
-    rows = _rows_of_people(visits, diagnoses)
+    classes = {person: label for person, label, _ in tables[0]}
+    rows = _rows_of_people(tables)
     found: dict[Any, int] = {0: min(Counter(classes.values()).values(), default=0)}
     if m == "all":
         wholes = Counter((classes[person], _whole(rows[person])) for person in classes)
@@ -213,23 +251,38 @@ def smallest(people: Sequence[Row], visits: Sequence[Row], diagnoses: Sequence[R
     return found
 
 
-def _rows_of_people(visits: Sequence[Row], diagnoses: Sequence[Row]) -> dict[str, list[Row]]:
-    """The rows of every person: what they show, the visit they belong to, and in a tuple the severity, or None."""
+def _rows_of_people(tables: Tables) -> dict[str, list[Row]]:
+    """The rows of every person: what they show, the rows that they belong to, and in a tuple the severity, or None."""
+    _, visits, diagnoses, results = tables
     of_visit = {visit: ward for visit, _, ward in visits}
     rows: dict[str, list[Row]] = defaultdict(list)
     for visit, person, ward in visits:
-        rows[person].append((("visit", ward), visit, None))
-    for visit, person, code, severity in diagnoses:
-        rows[person].append((("diagnosis", code, of_visit.get(visit)), visit, (severity,)))
+        rows[person].append((("visit", ward), (visit,), None))
+    of_diagnosis: dict[Any, tuple[Any, Row]] = {None: (None, ())}
+    for visit, person, code, severity, dx in diagnoses:
+        path = (*([] if visit is None else [visit]), *([] if dx is None else [f"dx {dx}"]))
+        shown = "diagnosis", code, of_visit.get(visit)
+        rows[person].append((shown, path, (severity,)))
+        if dx is not None:
+            of_diagnosis[dx] = shown, path
+    for dx, person, finding in results:
+        diagnosis, path = of_diagnosis[dx]
+        rows[person].append((("result", finding, diagnosis), path, None))
     return rows
 
 
-def violations(case: Case, people: Sequence[Row], visits: Sequence[Row], diagnoses: Sequence[Row]) -> list[str]:
+def _together(left: Row, right: Row) -> int:
+    """On how many levels two rows belong together, by the rows that they belong to."""
+    return sum(a == b for a, b in zip(left, right, strict=False))
+
+
+def violations(case: Case, tables: Tables) -> list[str]:
     """The combinations of up to m rows whose people's sensitive values violate a model, by plain loops."""
     if not case.models:
         return []
+    people = tables[0]
     classes = {person: label for person, label, _ in people}
-    rows = _rows_of_people(visits, diagnoses)
+    rows = _rows_of_people(tables)
     jobs = {person: {job} for person, _, job in people}
     least = case.models.get("l_diversity", {}).get("diagnoses.severity", 0)
     severities = {person: {row[2][0] for row in rows[person] if row[2]} for person in classes}
@@ -242,14 +295,13 @@ def violations(case: Case, people: Sequence[Row], visits: Sequence[Row], diagnos
         for size in range(1, case.m + 1):
             for chosen in combinations([row[:2] for row in own], size):
                 sharing[classes[person], _pattern(chosen)].add(person)
-            for place, (shown, visit, severity) in enumerate(own) if least else ():
+            for place, (shown, path, severity) in enumerate(own) if least else ():
                 for others in combinations([row[:2] for n, row in enumerate(own) if n != place], size - 1):
                     if severity:
-                        with_others = [(*other, visit is not None and visit == other[1]) for other in others]
-                        pattern = _pattern([(other[::2], other[1]) for other in with_others])
-                        matching[classes[person], shown, pattern].add(severity[0])
+                        with_others = [((other, _together(path, its)), its) for other, its in others]
+                        matching[classes[person], shown, _pattern(with_others)].add(severity[0])
     for person, label in classes.items():
-        whole = (label, _whole([row[:2] for row in rows[person]])) if case.m == "all" else (label,)
+        whole = (label, _whole(rows[person])) if case.m == "all" else (label,)
         sharing[whole].add(person)
         for row in rows[person] if case.m == "all" else ():
             if row[2]:
@@ -327,19 +379,19 @@ def _moved(extra: Sequence[float]) -> float:
 
 
 def _pattern(rows: Sequence[Row]) -> Any:
-    """What rows show, and which of them belong to the same visit, whatever their order."""
+    """What rows show, and on how many levels they belong together, whatever their order."""
     patterns = []
     for order in permutations(rows):
-        linked = tuple(a[1] is not None and a[1] == b[1] for a, b in combinations(order, 2))
+        linked = tuple(_together(a[1], b[1]) for a, b in combinations(order, 2))
         patterns.append((tuple(map(repr, (shown for shown, _ in order))), linked))
     return min(patterns)
 
 
-def _whole(rows: Sequence[Row]) -> Any:
-    visits: dict[Any, list[str]] = defaultdict(list)
-    for shown, visit, *_ in rows:
-        visits[visit].append(repr(shown))
-    return tuple(sorted(tuple(sorted(shown)) for shown in visits.values()))
+def _whole(rows: Sequence[Row], path: Row = ()) -> Any:
+    """What the rows that belong to a row show, and those that belong to the rows below it."""
+    own = sorted(repr(row[0]) for row in rows if row[1] == path)
+    below = {row[1][: len(path) + 1] for row in rows if len(row[1]) > len(path) and row[1][: len(path)] == path}
+    return tuple(own), tuple(sorted(_whole(rows, lower) for lower in below))
 
 
 def run(seed: int, connection: Any = None, thorough: bool = True) -> tuple[int, str, str]:
@@ -370,27 +422,32 @@ def _compared(seed: int, case: Case, spec: dict[str, Any], connection: Any, thor
             return seed, "wrong", f"refused, although the top is safe: {error}"
         return seed, "refused", ""
     released = _read(spec, "released", connection)
-    problems = list(_problems(case, manifest, safe, *released, spec, connection))
+    problems = list(_problems(case, manifest, safe, released, spec, connection))
     if thorough:
-        problems += _attack_problems(case, *released, spec, connection)
+        problems += _attack_problems(case, released, spec, connection)
         if case.models:
             problems += _check_problems(case, spec, connection)
     return seed, "released", "; ".join(problems)
 
 
-def _read(spec: dict[str, Any], schema: str, connection: Any) -> tuple[list[Row], list[Row], list[Row]]:
-    """The released rows of people, visits and diagnoses, with their columns in the order of the case."""
-    tables = ["people", "visits", "diagnoses"]
-    people, visits, diagnoses = (connection.execute(f"SELECT * FROM {schema}.{name}").fetchall() for name in tables)
-    visits = [(visit, person, ward) for visit, person, ward in visits]
-    order = [name for name in ("visit", "person") if name in spec["tables"]["diagnoses"]["keys"]]
-    names = [column[0] for column in connection.execute(f"SELECT * FROM {schema}.diagnoses LIMIT 0").description]
-    columns = "person", "code", "severity"
-    diagnoses = [
-        (row[names.index("visit")] if "visit" in order else None, *(row[names.index(name)] for name in columns))
-        for row in diagnoses
-    ]
-    return people, visits, diagnoses
+def _read(spec: dict[str, Any], schema: str, connection: Any) -> Tables:
+    """The released rows of people, visits, diagnoses and results, with their columns in the order of the case."""
+    columns = {
+        "people": ("id", "zip", "job"),
+        "visits": ("visit", "person", "ward"),
+        "diagnoses": ("visit", "person", "code", "severity", "dx"),
+        "results": ("dx", "person", "finding"),
+    }
+    found = []
+    for table, names in columns.items():
+        if table not in spec["tables"]:
+            found.append([])
+            continue
+        rows = connection.execute(f"SELECT * FROM {schema}.{table}").fetchall()
+        there = [column[0] for column in connection.execute(f"SELECT * FROM {schema}.{table} LIMIT 0").description]
+        found.append([tuple(row[there.index(name)] if name in there else None for name in names) for row in rows])
+    people, visits, diagnoses, results = found
+    return people, visits, diagnoses, results
 
 
 def _check_problems(case: Case, spec: dict[str, Any], connection: Any) -> Iterator[str]:
@@ -399,7 +456,7 @@ def _check_problems(case: Case, spec: dict[str, Any], connection: Any) -> Iterat
     ignoring = {**spec, "privacy": privacy, "into": {"schema": "ignoring"}}
     anonymize_database(ignoring, connection=connection)
     tables = _read(spec, "ignoring", connection)
-    violated = violations(case, *tables)
+    violated = violations(case, tables)
     checked = verify_database({**spec, "into": ignoring["into"]}, connection=connection)
     if checked.satisfied is bool(violated):
         yield f"the check of another release: {checked.sensitive}, and plain loops: {violated[:2]}"
@@ -407,36 +464,35 @@ def _check_problems(case: Case, spec: dict[str, Any], connection: Any) -> Iterat
 
 def _is_safe(case: Case, node: Sequence[int]) -> bool:
     released = case.released(node)
-    enough = all(fewest >= case.k for fewest in smallest(*released, case.m).values())
-    return enough and not violations(case, *released)
+    enough = all(fewest >= case.k for fewest in smallest(released, case.m).values())
+    return enough and not violations(case, released)
 
 
 def _problems(
     case: Case,
     manifest: dict[str, Any],
     safe: Sequence[Row],
-    people: list[Row],
-    visits: list[Row],
-    diagnoses: list[Row],
+    tables: Tables,
     spec: Any,
     connection: Any,
 ) -> Iterator[str]:
-    fewest = smallest(people, visits, diagnoses, case.m) if people else {}
+    people, visits, diagnoses, results = tables
+    fewest = smallest(tables, case.m) if people else {}
     if any(count < case.k for count in fewest.values()):
         yield f"unsafe: {fewest}, k = {case.k}"
-    if unsafe := violations(case, people, visits, diagnoses):
+    if unsafe := violations(case, tables):
         yield f"reveals values: {unsafe[:2]}"
     keys = {key for key, *_ in people}
-    if len(keys) < len(people) or any(row[1] not in keys for row in (*visits, *diagnoses)):
+    if len(keys) < len(people) or any(row[1] not in keys for row in (*visits, *diagnoses, *results)):
         yield "rows of people who were not released"
     of_visits = {row[0]: row[1] for row in visits}
     if any(row[0] is not None and of_visits.get(row[0]) != row[1] for row in diagnoses):
         yield "diagnoses of visits that were not released"
-    for name, before, after in (
-        ("people", case.people, people),
-        ("visits", case.visits, visits),
-        ("diagnoses", case.diagnoses, diagnoses),
-    ):
+    of_diagnoses = {row[4]: row[1] for row in diagnoses}
+    if any(row[0] is not None and of_diagnoses.get(row[0]) != row[1] for row in results):
+        yield "results of diagnoses that were not released"
+    for name, before, number, _ in case.placed().values():
+        after = tables[number]
         limit = case.limits[0] if name == "people" else case.limits[1]
         if len(before) - len(after) > limit * len(before) + 1e-9:
             yield f"{len(before) - len(after)} of {len(before)} rows of {name} left out, {limit} allowed"
@@ -461,18 +517,16 @@ def _problems(
     if manifest["lower_bound"] > manifest["score"] + 1e-9:
         yield "the bound is above the score"
     levels = manifest["node"]
-    node = levels["people"]["zip"], levels["visits"]["ward"], levels["diagnoses"]["code"]
-    lost = _loss_with_suppression(case, node, people, visits, diagnoses)
+    node = [levels[table][name] for name, (table, *_) in case.placed().items()]
+    lost = _loss_with_suppression(case, node, tables)
     if abs(lost - manifest["score"]) > 1e-9:
         yield f"the released rows lose {lost}, and the manifest says {manifest['score']}"
 
 
-def exposed(
-    people: Sequence[Row], visits: Sequence[Row], diagnoses: Sequence[Row], known: int, k: int
-) -> list[tuple[int, int]]:
+def exposed(tables: Tables, known: int, k: int) -> list[tuple[int, int]]:
     """The people who share a combination of up to 0, 1, … rows with no one, and with fewer than k."""
-    classes = {person: label for person, label, _ in people}
-    rows = _rows_of_people(visits, diagnoses)
+    classes = {person: label for person, label, _ in tables[0]}
+    rows = _rows_of_people(tables)
     owners: dict[Any, set[str]] = defaultdict(set)
     found = []
     for size in range(known + 1):
@@ -487,39 +541,30 @@ def exposed(
     return found
 
 
-def _attack_problems(
-    case: Case, people: list[Row], visits: list[Row], diagnoses: list[Row], spec: Any, connection: Any
-) -> Iterator[str]:
+def _attack_problems(case: Case, tables: Tables, spec: Any, connection: Any) -> Iterator[str]:
     """Differences between the attacks and plain loops; everyone has at least k candidates among the released people."""
     known = case.m if isinstance(case.m, int) else 1
     found = attack_database(spec, connection=connection, known=known)
     numbers = [(each["singled_out"], each["below_k"]) for each in found.exposed if each["known_rows"] != "all"]
-    if people and numbers != exposed(people, visits, diagnoses, known, case.k):
+    if tables[0] and numbers != exposed(tables, known, case.k):
         yield f"exposed by attacks: {numbers}"
     if case.m != "all" and any((each["fewest_candidates"] or case.k) < case.k for each in found.people):
         yield f"fewer than k candidates: {found.people}"
     measured = risk_database(spec, connection=connection, known=known).exposed
     numbers = [(each["singled_out"], each["below_k"]) for each in measured]
-    if numbers != exposed(*case.released((0, 0, 0)), known, case.k):
+    if numbers != exposed(case.released([0 for _ in case.columns]), known, case.k):
         yield f"exposed in the source: {numbers}"
 
 
-def _loss_with_suppression(
-    case: Case, node: Sequence[int], people: list[Row], visits: list[Row], diagnoses: list[Row]
-) -> float:
+def _loss_with_suppression(case: Case, node: Sequence[int], tables: Tables) -> float:
     """The mean loss from the released labels; a row that is left out loses everything."""
     means = []
-    columns = (
-        ("zip", case.people, people, 1),
-        ("ward", case.visits, visits, 2),
-        ("code", case.diagnoses, diagnoses, 2),
-    )
-    for (name, before, after, place), level in zip(columns, node, strict=True):
-        labels = case.labels[name]
+    for (name, (_, before, number, place)), level in zip(case.placed().items(), node, strict=True):
+        labels, after = case.labels[name], tables[number]
         loss_of = {labels.label(value, level): labels.loss(value, level) for value in range(VALUES)}
         lost = sum(loss_of[str(row[place])] for row in after) + len(before) - len(after)
         means.append(lost / max(1, len(before)))
-    return sum(means) / 3
+    return sum(means) / len(means)
 
 
 def runs(first: int, number: int, processes: int = 2) -> Iterator[tuple[int, str, str]]:
