@@ -28,33 +28,9 @@ JOIN (
 ) AS classes ON $same;
 
 -- name: items
--- Number the items of a table that refers to people only: the distinct combinations of labels of its rows.
--- columns: row_id, unit_id, class, visit (the row itself if others refer to it; otherwise the same negative number for all), item (a number that no other table has)
-SELECT
-  r.row_id,
-  r.unit_id,
-  p.class,
-  CASE WHEN $referenced = 1 THEN (r.row_id * $tables + $table) * $unit ELSE -1 - $table END AS visit,
-  numbers.number * $tables + $table AS item
-FROM $rows AS r
-JOIN $people AS p ON p.unit_id = r.unit_id
-JOIN (
-  SELECT $levels, ROW_NUMBER() OVER (ORDER BY $levels) AS number FROM $rows AS s GROUP BY $levels
-) AS numbers ON $same;
-
--- name: items_below
--- Number the items of a table that refers to another: the distinct combinations of labels of its rows and of the rows that they refer to.
--- columns: row_id, unit_id, class, visit (the place of the row: the row that it refers to, and itself if others refer to it; negative without any), item (a number that no other table has)
-SELECT
-  r.row_id,
-  r.unit_id,
-  p.class,
-  CASE
-    WHEN NOT r.parent_visit IS NULL THEN r.parent_visit + (r.child * $tables + $table) * $step
-    WHEN $referenced = 1 THEN (r.row_id * $tables + $table) * $unit
-    ELSE -1 - $table
-  END AS visit,
-  numbers.number * $tables + $table AS item
+-- Number the items of a table: the distinct combinations of labels of its rows, and of the rows that they refer to.
+-- columns: row_id, unit_id, class, visit (the place of the row), item (a number that no other table has)
+SELECT r.row_id, r.unit_id, p.class, $place AS visit, numbers.number * $tables + $table AS item
 FROM $rows AS r
 JOIN $people AS p ON p.unit_id = r.unit_id
 JOIN (

@@ -81,7 +81,7 @@ class Joined:
     """Released tables, joined by their keys: `people` with their classes, and `rows` of the other tables, if any.
 
     Both have columns of codes for sensitive values. `parts`: in how many parts pairs are counted, so that they fit in
-    memory. `places`: the columns of the keys of the rows that rows belong to.
+    memory. `places`: the key columns that tell which rows belong together.
     """
 
     tables: Scratch
@@ -195,7 +195,7 @@ def check_released(
 ) -> Checked:
     """Join released tables by their keys, and count the people who share an attacker's rows of one of them.
 
-    `sensitive`: the columns that models limit, with what these compare with.
+    `sensitive`: the columns that models limit, and the values of the source that models compare with.
     """
     codes = {column.name: f"code_{place}" for place, column in enumerate(sensitive)}
     by_table = {

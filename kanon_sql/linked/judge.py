@@ -124,7 +124,7 @@ class LinkedJudge:
         return places
 
     def _numbers_of_referenced(self, level: int) -> Relation:
-        """The tables on a level to whose rows others refer."""
+        """The tables of a level that others refer to."""
         links = [table.copy.link for table in self.tables[1:]]
         numbers = [link.number for link in links if link.referenced and link.depth + 1 == level]
         return self.here.load(f"referenced_{level}", {"number": "INTEGER"}, [numbers])
@@ -263,10 +263,7 @@ class LinkedJudge:
         numbers = {table.copy.link.name: table.copy.link.number for table in self.tables}
         for table, columns in zip(others, of_table[1:], strict=True):
             link, rows = table.copy.link, table.relation
-            query, placed = "linked/items", {"referenced": int(link.referenced), "unit": self._places.unit(1)}
             if link.parent:
-                query = "linked/items_below"
-                placed["step"] = self._places.unit(link.depth + 1) if link.referenced else 0
                 child = self._places.number_among("rows") if link.referenced else 0
                 links = ["row_id", "unit_id", "parent_id"]
                 holes = {"rows": rows, "parents": items[numbers[link.parent] - 1], "columns": [*links, *columns]}
@@ -274,7 +271,8 @@ class LinkedJudge:
                 columns = [*columns, "parent_item"]
             holes = {"rows": rows, "people": people, "levels": columns, "same": Same(columns, "r", "numbers")}
             numbered = {"tables": len(self.tables), "table": link.number}
-            items.append(self._create(f"items_{link.number}", query, **holes, **numbered, **placed))
+            place = self._places.of_rows(referenced=link.referenced, depth=link.depth, **numbered)
+            items.append(self._create(f"items_{link.number}", "linked/items", place=place, **holes, **numbered))
         return people, items
 
     def _level_columns(self, table: CodedTable, levels: Sequence[int]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Where rows of events belong: the rows that they refer to, and whether two rows belong to the same of these.
+"""Which rows the rows of events belong to, and whether two of them belong together.
 
 A result refers to a diagnosis, which refers to a visit. Two results belong together on no level if they are of
 different visits, on one level if they are of one visit, and on two if they are of one diagnosis.
@@ -78,6 +78,22 @@ class NumberedPlaces:
     levels: int = 1
     base: int = 1
 
+    def of_rows(self, table: int, tables: int, referenced: bool, depth: int) -> exp.Expr:
+        """The place of the rows r of a table: the row that they refer to, and themselves if others refer to them.
+
+        Rows that neither refer to others nor are referred to have the same negative number. `table`: its number, of so
+        many `tables`. `depth`: how many tables of events lead from it to the people.
+        """
+        own: exp.Expr = exp.Neg(this=exp.Literal.number(1 + table))
+        below: exp.Expr = exp.column("parent_visit", "r")
+        if referenced:
+            number = {"tables": tables, "table": table}
+            own = t.expression("(r.row_id * $tables + $table) * $unit", unit=self.unit(1), **number)
+        if referenced and depth:
+            step = self.unit(depth + 1)
+            below = t.expression("r.parent_visit + (r.child * $tables + $table) * $step", step=step, **number)
+        return t.expression("COALESCE($below, $own)", below=below, own=own) if depth else own
+
     def unit(self, level: int) -> int:
         """What one row of a level, from 1, adds to the number of its place."""
         return int(self.base ** (self.levels - level))
@@ -137,7 +153,7 @@ class NumberedPlaces:
 
 
 def _together(aliases: str, same: _Same, levels: int) -> exp.Expr:
-    """A number that tells of every two rows on how many levels they belong together: a digit per pair."""
+    """A number with a digit for every pair of rows: on how many levels the two belong together."""
     terms = []
     for place, (left, right) in enumerate(combinations(aliases, 2)):
         terms += [_if(condition, (levels + 1) ** place) for condition in same(left, right)]

@@ -116,7 +116,7 @@ _SHOWN = [
     ),
     # Person 12, who is not released, counts when the labels are numbered: 5, 7, NULL.
     _case(
-        "items_below",
+        "items",
         _ITEMS,
         [(1, 10, 1, 13, 8), (2, 10, 1, -3, 8), (3, 11, 2, 13, 11), (5, 11, 2, -3, 8)],
         {
@@ -135,14 +135,12 @@ _SHOWN = [
         levels=["a"],
         tables=3,
         table=2,
-        referenced=0,
-        unit=100,
-        step=0,
+        place=NumberedPlaces(3, 10).of_rows(2, 3, referenced=False, depth=1),
         same=Same(["a"], "r", "numbers"),
     ),
     # Others refer to these rows: each has a place, among the rows of a visit, or of its own.
     _case(
-        "items_below",
+        "items",
         _ITEMS,
         [(1, 10, 1, 1340, 7), (2, 10, 1, 1370, 7), (3, 11, 2, 1000, 10), (5, 11, 2, 1600, 7)],
         {
@@ -161,9 +159,7 @@ _SHOWN = [
         levels=["a"],
         tables=3,
         table=1,
-        referenced=1,
-        unit=100,
-        step=10,
+        place=NumberedPlaces(3, 10).of_rows(1, 3, referenced=True, depth=1),
         same=Same(["a"], "r", "numbers"),
     ),
     # Others refer to these rows, or none; rows 1 and 2 show the same.
@@ -179,14 +175,13 @@ _SHOWN = [
             levels=["a"],
             tables=3,
             table=1,
-            referenced=referenced,
-            unit=unit,
+            place=NumberedPlaces(levels, 10).of_rows(1, 3, referenced, depth=0),
             same=Same(["a"], "r", "numbers"),
         )
-        for referenced, unit, place in (
-            (1, 1, lambda row: 3 * row + 1),
-            (1, 100, lambda row: 300 * row + 100),
-            (0, 100, lambda _: -2),
+        for referenced, levels, place in (
+            (True, 1, lambda row: 3 * row + 1),
+            (True, 3, lambda row: 300 * row + 100),
+            (False, 3, lambda _: -2),
         )
     ),
     # Rows 1 and 5 refer to one row, row 2 to none, and row 3 to one of a person who is not released.

@@ -14,5 +14,5 @@ def examples(count: int, **more: Any) -> settings:
 
 
 def few(count: int) -> int:
-    """So many examples of a property whose examples are expensive; half of them where every run has the same ones."""
+    """How many examples to run of an expensive property: half as many where every run has the same ones."""
     return -(-count // 2) if settings.default.derandomize else count
