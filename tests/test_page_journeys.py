@@ -124,6 +124,7 @@ def test_a_survey_of_25_columns_by_keyboard(browser, tmp_path, monkeypatch):
         opened.keyboard.press("Control+z")
         eventually(lambda: page.draft == before)
         eventually(lambda: opened.input_value("#role-2") == before.columns[2].role)
+        eventually(lambda: opened.is_enabled("#redo"))
         opened.keyboard.press("Control+Shift+Z")
         eventually(lambda: page.draft.columns[2].role == "sensitive")
         for screen in ("Data", "Hierarchies", "Open"):
