@@ -163,23 +163,11 @@ SELECT p.version, p.unit_id, p.class, p.moving
 FROM $classes AS p
 JOIN (SELECT DISTINCT c.unit_id FROM $compared AS c WHERE c.moving = 1) AS m ON m.unit_id = p.unit_id;
 
--- name: facts
--- List the other rows with what they show, together with the row that they refer to.
--- columns: version, unit_id, class, item, row_id, visit, own_moving, parent (that moves), class_moving
-SELECT
-  r.version, r.unit_id, p.class, DENSE_RANK() OVER (ORDER BY r.what, q.what) AS item, r.row_id,
-  COALESCE(r.parent_id, r.row_id) AS visit, r.moving AS own_moving,
-  CASE WHEN q.moving = 1 THEN q.row_id END AS parent, p.moving AS class_moving
-FROM $compared AS r
-JOIN $classes AS p ON p.version = r.version AND p.unit_id = r.unit_id
-LEFT JOIN $compared AS q ON q.version = r.version AND q.row_id = r.parent_id
-WHERE r.kind > 0;
-
 -- name: chosen_facts
 -- Add to rows the number by which one of several is chosen to wait: what fewer people show waits first.
--- columns: version, unit_id, class, item, row_id, visit, choice (NULL if the row itself does not move), parent, moving
+-- columns: version, unit_id, class, item, row_id, the slots (the rows that it belongs to, level by level), choice (NULL if the row itself does not move), parent, moving
 SELECT
-  f.version, f.unit_id, f.class, f.item, f.row_id, f.visit,
+  f.version, f.unit_id, f.class, f.item, f.row_id, f.$slots,
   CASE WHEN f.own_moving = 1 THEN LEAST(COALESCE(shared.people, 0), 1000000) * CAST(1000000000000 AS BIGINT) + f.row_id END AS choice,
   f.parent,
   CASE WHEN f.own_moving = 1 OR f.class_moving = 1 OR NOT f.parent IS NULL THEN 1 ELSE 0 END AS moving
@@ -190,14 +178,14 @@ LEFT JOIN (
 
 -- name: facts_of_movers
 -- Choose the rows of people of whom anything moves.
--- columns: version, unit_id, class, item, row_id, visit, choice, parent, moving
-SELECT f.version, f.unit_id, f.class, f.item, f.row_id, f.visit, f.choice, f.parent, f.moving
+-- columns: version, unit_id, class, item, row_id, the slots (the rows that it belongs to, level by level), choice, parent, moving
+SELECT f.version, f.unit_id, f.class, f.item, f.row_id, f.$slots, f.choice, f.parent, f.moving
 FROM $facts AS f JOIN (SELECT DISTINCT g.unit_id FROM $facts AS g WHERE g.moving = 1) AS m ON m.unit_id = f.unit_id;
 
 -- name: facts_touched
 -- Choose the rows of the new release that show what is in a combination in which something moves.
--- columns: version, unit_id, class, item, row_id, visit, choice, parent, moving
-SELECT f.version, f.unit_id, f.class, f.item, f.row_id, f.visit, f.choice, f.parent, f.moving
+-- columns: version, unit_id, class, item, row_id, the slots (the rows that it belongs to, level by level), choice, parent, moving
+SELECT f.version, f.unit_id, f.class, f.item, f.row_id, f.$slots, f.choice, f.parent, f.moving
 FROM $facts AS f
 JOIN (
   SELECT t.class, t.item_1 AS item FROM $touched AS t
@@ -231,7 +219,7 @@ FROM $facts AS a;
 -- engines: duckdb
 SELECT
   a.version, a.unit_id, a.class, a.item AS item_1, b.item AS item_2, -1 AS item_3,
-  CASE WHEN a.visit = b.visit THEN 1 ELSE 0 END AS linked,
+  $linked AS linked,
   GREATEST(a.moving, b.moving) AS moving,
   COALESCE(
     LEAST(a.choice, b.choice) % CAST(1000000000000 AS BIGINT), LEAST(a.parent, b.parent), a.unit_id
@@ -247,8 +235,7 @@ JOIN $facts AS b
 -- engines: duckdb
 SELECT
   a.version, a.unit_id, a.class, a.item AS item_1, b.item AS item_2, c.item AS item_3,
-  CASE WHEN a.visit = b.visit THEN 1 ELSE 0 END + CASE WHEN a.visit = c.visit THEN 2 ELSE 0 END
-  + CASE WHEN b.visit = c.visit THEN 4 ELSE 0 END AS linked,
+  $linked AS linked,
   GREATEST(a.moving, b.moving, c.moving) AS moving,
   COALESCE(
     LEAST(a.choice, b.choice, c.choice) % CAST(1000000000000 AS BIGINT), LEAST(a.parent, b.parent, c.parent), a.unit_id

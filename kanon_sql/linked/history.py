@@ -292,7 +292,8 @@ class LinkedHistory:
         if self.spec.differencing == "refuse" or m == "all":
             return None
         with Scratch(counting, "waiting") as here:
-            chooser = Chooser(here, scratch.engine, past, candidates, k, m, self._compared_columns)
+            levels = max(link.depth for link in self.links)
+            chooser = Chooser(here, scratch.engine, past, candidates, k, m, levels, self._compared_columns)
             if chooser.moving <= _MOST_MOVING:
                 chooser.choose(self.earlier(scratch, list(past.values())))
             return chooser.chosen(scratch)

@@ -68,16 +68,6 @@ def links_of(spec: LinkedSpec) -> list[Link]:
     return links
 
 
-def check_comparable(links: Sequence[Link]) -> None:
-    """SpecError for links that are not compared between releases."""
-    if longer := next((link for link in links if link.depth > 1), None):
-        raise SpecError(
-            f"{longer.name} refers to {longer.parent}, which refers to another table: such releases are not compared "
-            f"with earlier ones; join {longer.name} with {longer.parent} in a view, or use "
-            '`differencing_limit="unlimited"` if no one has earlier releases'
-        )
-
-
 def _check_main(spec: LinkedSpec) -> None:
     table = spec.tables[spec.main]
     if table.references:

@@ -21,7 +21,7 @@ from kanon_sql import queries
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.linked.sensitive import SensitiveColumn
-from kanon_sql.queries import Hole, Relation
+from kanon_sql.queries import Hole, Relation, ReleasedPlaces
 
 _NO_RELEASE = 0  # no row is in it, so that the new release is looked at alone
 _LEAST_TYPES = {"place": "INTEGER", "kind": "INTEGER", "least": "INTEGER"}
@@ -44,8 +44,9 @@ class Waiting:
 class Chooser:
     """Chooses the changes that wait, in an embedded engine.
 
-    `past`, `candidates`: the history and the new rows by table, in `source`. `compared_columns`: the sensitive columns
-    whose values are compared, each with the number of values in both releases, and in the new one alone.
+    `past`, `candidates`: the history and the new rows by table, in `source`. `levels`: how many rows lead at most from
+    a row to its person. `compared_columns`: the sensitive columns whose values are compared, each with the number of
+    values in both releases, and in the new one alone.
     """
 
     def __init__(
@@ -56,10 +57,12 @@ class Chooser:
         candidates: Mapping[str, Relation],
         k: int,
         m: int,
+        levels: int,
         compared_columns: Sequence[tuple[SensitiveColumn, int]] = (),
     ) -> None:
         self._here = here
         self._k, self._m = k, m
+        self._levels, self._places = levels, ReleasedPlaces.on_levels(levels)
         self._columns = compared_columns
         self._tables = list(past)
         versions = self._listed("versions", source, "past", past)
@@ -138,11 +141,12 @@ class Chooser:
         movers = {"classes": here.create("movers", "linked_history/classes_of_movers", **holes)}
         candidates = {"classes": classes}
         if size:
-            facts = here.create("facts", "linked_history/facts", compared=compared, classes=classes)
-            chosen = here.create("chosen_facts", "linked_history/chosen_facts", facts=facts)
-            movers = {"facts": here.create("movers", "linked_history/facts_of_movers", facts=chosen)}
+            text = queries.compared_facts(compared, classes, self._levels, here.engine.dialect)
+            facts = here.create_as("facts", text)
+            chosen = self._create("chosen_facts", "linked_history/chosen_facts", facts=facts)
+            movers = {"facts": self._create("movers", "linked_history/facts_of_movers", facts=chosen)}
         query = f"linked_history/occurrences_of_{_OCCURRENCES[size]}"
-        moving = here.create("moving", query, **movers)
+        moving = self._create("moving", query, **movers)
         touched = here.create("touched", "linked_history/touched", occurrences=moving)
         combinations = touched
         if self._columns:
@@ -151,13 +155,17 @@ class Chooser:
             return None
         if size:
             holes = {"facts": chosen, "touched": combinations}
-            candidates = {"facts": here.create("touching", "linked_history/facts_touched", **holes)}
-        counted = here.create("counted", query, **candidates)
+            candidates = {"facts": self._create("touching", "linked_history/facts_touched", **holes)}
+        counted = self._create("counted", query, **candidates)
         rare = here.create("rare", "linked_history/rare", occurrences=counted, touched=touched, k=self._k)
         victims = here.create("victims", "linked_history/victims", occurrences=moving, rare=rare)
         if here.written(victims):
             return victims
         return self._victims_of_values(release, size, compared, moving, counted) if self._columns else None
+
+    def _create(self, stem: str, query: str, **holes: Hole) -> Relation:
+        """A table of rows, or of combinations of these, which belong to others in many ways."""
+        return self._here.create(stem, query, **holes, **self._places.holes_of(query))
 
     def _victims_of_values(
         self, release: int, size: int, compared: Relation, moving: Relation, counted: Relation

@@ -58,6 +58,7 @@ from kanon_sql.queries.linked_history import (
     PARENT,
     PERSON,
     ROW,
+    compared_facts,
     compared_labels,
     compared_values,
     described_rows,

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.coding import Coded, join_mapping, mapped
+from kanon_sql.queries.places import ReleasedPlaces
 from kanon_sql.relation import Relation
 
 
@@ -205,7 +206,7 @@ def place_columns(tables: Sequence[ReleasedTable]) -> list[str]:
     """
     by_number = {table.number: table for table in tables}
     levels = max(len(_above(table, by_number)) for table in tables)
-    return ["visit", *(f"visit_{level}" for level in range(2, levels + 1))]
+    return list(ReleasedPlaces.on_levels(levels).slots)
 
 
 def _above(table: ReleasedTable, by_number: Mapping[int, ReleasedTable]) -> list[ReleasedTable]:

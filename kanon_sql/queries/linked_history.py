@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from sqlglot import exp
 
 from kanon_sql.queries import tree as t
+from kanon_sql.queries.places import ReleasedPlaces
 from kanon_sql.relation import Relation
 
 ROW, PERSON, PARENT = "kanon_row", "kanon_person", "kanon_parent"
@@ -147,3 +148,58 @@ def compared_values(place: int) -> list[str]:
 def compared_labels(labels: Sequence[str]) -> list[str]:
     """The columns of `side_by_side` by which two rows look the same in both releases."""
     return [WAS, IS, CHANGED, *(f"{start}_{number}" for start in ("before", "after") for number in range(len(labels)))]
+
+
+def compared_facts(compared: Relation, classes: Relation, levels: int, dialect: str) -> str:
+    """The query of the other rows of two releases with what they show, together with the rows that they belong to.
+
+    `levels`: how many rows lead at most from a row to its person. Columns: version, unit_id, class, item, row_id,
+    own_moving, parent (the nearest of the rows above it that moves), class_moving, and the slots of `ReleasedPlaces`.
+    """
+    query = exp.select().from_(t.table(compared, "r"))
+    of_person = [exp.column(name, "p").eq(exp.column(name, "r")) for name in ("version", "unit_id")]
+    query = query.join(t.table(classes, "p"), on=exp.and_(*of_person))
+    path = [exp.column("row_id", "r")]  # from the row up
+    shown = [exp.column("what", "r")]
+    moving: list[exp.Expr] = []
+    below = "r"
+    for level in range(1, levels + 1):
+        above, up = f"q{level}", exp.column("parent_id", below)
+        same = exp.and_(
+            exp.column("version", above).eq(exp.column("version", "r")), exp.column("row_id", above).eq(up.copy())
+        )
+        query = query.join(t.table(compared, above), on=same, join_type="LEFT")
+        path.append(up)
+        shown.append(exp.column("what", above))
+        moving.append(exp.Case().when(exp.column("moving", above).eq(1), exp.column("row_id", above)))
+        below = above
+    order = exp.Order(expressions=[exp.Ordered(this=what) for what in shown])
+    of_person = [exp.column(name, "r") for name in ("version", "unit_id")]
+    query = query.select(
+        *of_person,
+        exp.column("class", "p"),
+        exp.alias_(exp.Window(this=exp.DenseRank(), order=order), "item"),
+        exp.column("row_id", "r"),
+        exp.alias_(exp.column("moving", "r"), "own_moving"),
+        exp.alias_(exp.func("COALESCE", *moving, exp.cast(exp.null(), "BIGINT")), "parent"),
+        exp.alias_(exp.column("moving", "p"), "class_moving"),
+        *(
+            exp.alias_(_place(path, level), slot)
+            for level, slot in enumerate(ReleasedPlaces.on_levels(levels).slots)
+        ),
+    )
+    return t.printed(query.where(exp.column("kind", "r") > 0), dialect)
+
+
+def _place(path: Sequence[exp.Expr], level: int) -> exp.Expr:
+    """The row of a path on a level from the top, which begins with the last one that is not NULL.
+
+    >>> _place([exp.column("own"), exp.column("visit")], 0).sql()
+    'CASE WHEN NOT visit IS NULL THEN visit ELSE own END'
+    """
+    if level == len(path) - 1 == 0:
+        return path[0].copy()
+    found = exp.Case()
+    for top in range(len(path) - 1, level, -1):
+        found = found.when(~t.is_null(path[top]), path[top - level].copy())
+    return found.else_(path[0].copy() if level == 0 else exp.null())

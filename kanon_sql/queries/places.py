@@ -27,6 +27,8 @@ _RELEASED: Mapping[str, Mapping[str, str]] = {
     "linked/fewest_values_of_triples": {"linked": "rsu"},
     "attack_linked/matches_of_pairs": {"found": "rs", "known": "kl"},
     "attack_linked/matches_of_triples": {"found": "rsu", "known": "klm"},
+    "linked_history/occurrences_of_pairs": {"linked": "ab"},
+    "linked_history/occurrences_of_triples": {"linked": "abc"},
 }
 _SHOWN: Mapping[str, str] = {
     "linked/rare_triples": "abc",
@@ -38,7 +40,10 @@ _SHOWN: Mapping[str, str] = {
 }
 _WITHIN_ROOT = {"linked/rare_pairs": "cd", "linked/rare_changed_pairs": "ed", "linked/victims_of_pairs": "cd"}
 _ROOT_OF_ROW = ("linked/unit_items", "linked/renewed_unit_items", "linked/victims_of_pairs")
-_WITH_SLOTS = ("linked/fewest_values_of_pairs", "linked/fewest_values_of_triples")
+_WITH_SLOTS = (
+    *("linked/fewest_values_of_pairs", "linked/fewest_values_of_triples"),
+    *("linked_history/chosen_facts", "linked_history/facts_of_movers", "linked_history/facts_touched"),
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,15 @@ class ReleasedPlaces:
     """The places of released rows: a column for the key of the row that they belong to, level by level."""
 
     slots: Sequence[str] = ("visit",)
+
+    @classmethod
+    def on_levels(cls, levels: int) -> ReleasedPlaces:
+        """The places of rows of which some refer to a row, and this one to another, on so many levels.
+
+        >>> ReleasedPlaces.on_levels(2).slots
+        ['visit', 'visit_2']
+        """
+        return cls(["visit", *(f"visit_{level}" for level in range(2, levels + 1))])
 
     def holes_of(self, query: str) -> dict[str, t.Hole]:
         """The holes of a query for how rows belong together; none in most."""

@@ -17,7 +17,7 @@ from kanon_sql.errors import DifferencingError, SpecError, TargetError
 from kanon_sql.frequency.fitting import hierarchy_source
 from kanon_sql.linked.copies import source_of, spec_of
 from kanon_sql.linked.history import LastRun, LinkedHistory
-from kanon_sql.linked.links import Link, check_comparable
+from kanon_sql.linked.links import Link
 from kanon_sql.linked.release import check_linked, places_of, release_to
 from kanon_sql.linked.sensitive import compared_columns
 from kanon_sql.linked.waiting import Waiting
@@ -117,9 +117,7 @@ def run_database(
         with opened_engine(replace(settled.session, writes=writes), connection) as engine:
             links = check_linked(engine, settled)
             if settled.differencing_limit != "unlimited":
-                # Before any long work.
-                check_comparable(links)
-                compared_columns(settled, links)
+                compared_columns(settled, links)  # before any long work
             with engine.transaction():
                 run = _run(engine, settled, links, observer or Observer())
                 if dry_run and run.release:
