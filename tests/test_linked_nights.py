@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,11 @@ import jsonschema
 import psycopg
 import pytest
 
-from kanon_sql import anonymize_database, json_schema, run_database, verify_database
+from kanon_sql import anonymize_database, json_schema, queries, run_database, verify_database
 from kanon_sql.errors import DifferencingError, SpecError, TargetError
 from kanon_sql.linked.waiting import Chooser
-from support import linked_nights
+from kanon_sql.queries import Relation
+from support import chain_nights, linked_nights
 from support.command_line import kanon
 
 RANGES = {"hierarchy": {"ranges": [20]}}
@@ -81,6 +83,112 @@ def test_nights_of_a_server(postgres_dsn: str) -> None:
         ).fetchall()
         connection.execute("DROP SCHEMA released CASCADE")
         assert readable == [("diagnoses",), ("people",), ("visits",)]  # and neither their histories nor the runs
+
+
+def test_releases_of_chains_are_compared_as_by_plain_python() -> None:
+    _, ends, problem = chain_nights.run(4, nights=2)
+    assert not problem
+    assert ends["compared"] > 0
+    assert ends["waiting"] > 0
+
+
+@pytest.mark.slow
+def test_chains_of_a_server(postgres_dsn: str) -> None:
+    with psycopg.connect(postgres_dsn, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS released CASCADE")
+        _, ends, problem = chain_nights.run(4, nights=2, connection=connection)
+        connection.execute("DROP SCHEMA released CASCADE")
+        assert not problem
+        assert ends["compared"] > 0
+
+
+def chain(connection: Any, m: int) -> dict[str, Any]:
+    """Sixty patients with two visits to a ward, two diagnoses of each visit, and no results."""
+    connection.execute("CREATE TABLE patients AS SELECT range AS id, 30 AS age FROM range(60)")
+    connection.execute(
+        "CREATE TABLE visits AS SELECT range AS visit, range // 2 AS patient, range // 2 % 2 AS ward FROM range(120)"
+    )
+    connection.execute(
+        "CREATE TABLE diagnoses AS SELECT range AS diagnosis, range // 2 AS visit, 'J' AS code FROM range(240)"
+    )
+    connection.execute("CREATE TABLE results (result INTEGER, diagnosis INTEGER, finding VARCHAR)")
+    exact = {"hierarchy": "suppress", "max_level": 0}
+    tables = {
+        "patients": {"quasi_identifiers": {"age": RANGES}},
+        "visits": {"keys": {"visit": "own", "patient": "patients"}, "quasi_identifiers": {"ward": exact}},
+        "diagnoses": {"keys": {"diagnosis": "own", "visit": "visits"}, "quasi_identifiers": {"code": exact}},
+        "results": {"keys": {"result": "own", "diagnosis": "diagnoses"}, "quasi_identifiers": {"finding": exact}},
+    }
+    return spec(tables=tables, privacy={"k": 5, "m": m})
+
+
+def add_results(connection: Any, patients: Sequence[int], *diagnoses: int) -> None:
+    """A result for some of the four diagnoses of patients."""
+    for patient in patients:
+        for diagnosis in diagnoses:
+            connection.execute(f"INSERT INTO results SELECT COUNT(*), {4 * patient + diagnosis}, 'high' FROM results")
+
+
+def waiting_results(connection: Any, of_chain: dict[str, Any]) -> dict[str, int]:
+    """The results that wait in the next release."""
+    release = run_database(of_chain, connection=connection).release
+    assert release
+    waiting: dict[str, int] = release.manifest["waiting"]["tables"]["results"]
+    return waiting
+
+
+def test_a_person_who_stands_out_by_the_visit_of_the_diagnosis_of_a_new_result_waits() -> None:
+    with duckdb.connect() as connection:
+        of_chain = chain(connection, m=1)
+        add_results(connection, range(20), 0)
+        run_database(of_chain, connection=connection)
+        add_results(connection, [20, 22, 24, 26, 28, 21], 0)  # 21 is the only one in the other ward
+        assert waiting_results(connection, of_chain) == {"people": 1, "to_appear": 1, "to_leave": 0, "to_change": 0}
+        add_results(connection, [23, 25, 27, 29], 0)
+        assert waiting_results(connection, of_chain)["people"] == 0
+
+
+def test_a_person_who_stands_out_by_the_visits_of_two_new_results_waits() -> None:
+    with duckdb.connect() as connection:
+        of_chain = chain(connection, m=2)
+        add_results(connection, range(0, 20, 2), 0, 1)  # of two diagnoses of one visit
+        add_results(connection, range(20, 40, 2), 0, 2)  # of diagnoses of two visits
+        run_database(of_chain, connection=connection)
+        add_results(connection, range(40, 50, 2), 0, 1)
+        add_results(connection, [50], 0, 2)
+        assert waiting_results(connection, of_chain) == {"people": 1, "to_appear": 1, "to_leave": 0, "to_change": 0}
+        release = run_database({**of_chain, "recipient": "public"}, connection=connection)
+        assert release.status == "unchanged"
+
+
+def test_what_rows_show_together_with_those_above_them() -> None:
+    """Of result 13, only the visit moves; diagnosis 22 has no visit, and visit 31 is another one in version 0."""
+    compared = [
+        *[(1, 0, 1, 1, None, 3, 0), (1, 1, 11, 1, None, 4, 1), (1, 2, 12, 1, 11, 5, 0), (1, 3, 13, 1, 12, 6, 0)],
+        *[(1, 0, 2, 2, None, 3, 1), (1, 2, 22, 2, None, 5, 1), (1, 3, 23, 2, 22, 6, 1)],
+        *[(version, 0, 3, 3, None, 3, 0) for version in (0, 1)],
+        *[(0, 1, 31, 3, None, 7, 0), (1, 1, 31, 3, None, 4, 0)],
+        *[row for v in (0, 1) for row in ((v, 2, 32, 3, 31, 5, 0), (v, 3, 33, 3, 32, 6, 0))],
+    ]
+    classes = [(1, 1, 8, 0), (1, 2, 8, 1), (0, 3, 9, 0), (1, 3, 8, 0)]
+    with duckdb.connect() as connection:
+        for name, columns, given in (
+            ("compared", "version, kind, row_id, unit_id, parent_id, what, moving", compared),
+            ("classes", "version, unit_id, class, moving", classes),
+        ):
+            values = ", ".join(str(row).replace("None", "NULL") for row in given)
+            connection.execute(f"CREATE TABLE {name} AS SELECT * FROM (VALUES {values}) AS t({columns})")
+        text = queries.compared_facts(Relation("compared"), Relation("classes"), 2, "duckdb")
+        found = connection.execute(f"SELECT * FROM ({text}) ORDER BY version, row_id").fetchall()
+    # version, person, class, item, row, whether it moves, the row above that does, whether the person does, and places
+    assert found == [
+        (0, 3, 9, 8, 31, 0, None, 0, 31, None),
+        *[(0, 3, 9, 3, 32, 0, None, 0, 31, 32), (0, 3, 9, 6, 33, 0, None, 0, 31, 32)],
+        *[(1, 1, 8, 1, 11, 1, None, 0, 11, None), (1, 1, 8, 2, 12, 0, 11, 0, 11, 12)],
+        *[(1, 1, 8, 5, 13, 0, 11, 0, 11, 12), (1, 2, 8, 4, 22, 1, None, 1, 22, None)],
+        *[(1, 2, 8, 7, 23, 1, 22, 1, 22, 23), (1, 3, 8, 1, 31, 0, None, 0, 31, None)],
+        *[(1, 3, 8, 2, 32, 0, None, 0, 31, 32), (1, 3, 8, 5, 33, 0, None, 0, 31, 32)],
+    ]
 
 
 def test_a_run_repeats_a_release_when_something_has_changed(hospital: Any) -> None:

@@ -174,19 +174,16 @@ def compared_facts(compared: Relation, classes: Relation, levels: int, dialect: 
         moving.append(exp.Case().when(exp.column("moving", above).eq(1), exp.column("row_id", above)))
         below = above
     order = exp.Order(expressions=[exp.Ordered(this=what) for what in shown])
-    of_person = [exp.column(name, "r") for name in ("version", "unit_id")]
     query = query.select(
-        *of_person,
+        exp.column("version", "r"),
+        exp.column("unit_id", "r"),
         exp.column("class", "p"),
         exp.alias_(exp.Window(this=exp.DenseRank(), order=order), "item"),
         exp.column("row_id", "r"),
         exp.alias_(exp.column("moving", "r"), "own_moving"),
         exp.alias_(exp.func("COALESCE", *moving, exp.cast(exp.null(), "BIGINT")), "parent"),
         exp.alias_(exp.column("moving", "p"), "class_moving"),
-        *(
-            exp.alias_(_place(path, level), slot)
-            for level, slot in enumerate(ReleasedPlaces.on_levels(levels).slots)
-        ),
+        *(exp.alias_(_place(path, level), slot) for level, slot in enumerate(ReleasedPlaces.on_levels(levels).slots)),
     )
     return t.printed(query.where(exp.column("kind", "r") > 0), dialect)
 
@@ -196,10 +193,12 @@ def _place(path: Sequence[exp.Expr], level: int) -> exp.Expr:
 
     >>> _place([exp.column("own"), exp.column("visit")], 0).sql()
     'CASE WHEN NOT visit IS NULL THEN visit ELSE own END'
+    >>> _place([exp.column("own"), exp.column("visit")], 1).sql()
+    'CASE WHEN NOT visit IS NULL THEN own ELSE NULL END'
     """
     if level == len(path) - 1 == 0:
         return path[0].copy()
     found = exp.Case()
-    for top in range(len(path) - 1, level, -1):
+    for top in range(len(path) - 1, max(level, 1) - 1, -1):
         found = found.when(~t.is_null(path[top]), path[top - level].copy())
     return found.else_(path[0].copy() if level == 0 else exp.null())

@@ -3,7 +3,7 @@
 import hashlib
 from typing import Any
 
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Relation, ReleasedPlaces
 from sql_cases.case import Case, Rows, relation
 
 _TEXTS = (
@@ -369,34 +369,6 @@ _SHOWN = [
             )
         },
     ),
-    # Rows 11, 21 and 31 show the same, and refer to rows that show different things in different versions; 12 and 31 in
-    # version 0 refer to none that is shown. Row 20 moves, and row 10 does not. Person 3 moves.
-    _case(
-        "facts",
-        "version unit_id class item row_id visit own_moving parent class_moving",
-        [
-            *[(1, 1, 4, 1, 10, 10, 0, None, 0), (1, 1, 4, 3, 11, 10, 1, None, 0), (1, 1, 4, 6, 12, 12, 0, None, 0)],
-            *[(1, 2, 4, 2, 20, 20, 1, None, 0), (1, 2, 4, 4, 21, 20, 0, 20, 0)],
-            *[(0, 2, 3, 7, 20, 20, 1, None, 0), (0, 2, 3, 5, 21, 20, 0, 20, 0), (0, 3, 4, 6, 31, 30, 1, None, 1)],
-            *[(1, 3, 3, 1, 30, 30, 1, None, 1), (1, 3, 3, 3, 31, 30, 1, 30, 1)],
-        ],
-        {
-            "compared": (
-                _COMPARED,
-                [
-                    *[(version, 0, unit, unit, None, 3, 0) for version in (0, 1) for unit in (1, 2, 3)],
-                    *[(1, 1, 10, 1, None, 5, 0), (1, 2, 11, 1, 10, 7, 1), (1, 2, 12, 1, None, 7, 0)],
-                    *[(1, 1, 20, 2, None, 6, 1), (1, 2, 21, 2, 20, 7, 0), (0, 1, 20, 2, None, 9, 1)],
-                    *[(0, 2, 21, 2, 20, 7, 0), (0, 2, 31, 3, 30, 7, 1)],
-                    *[(1, 1, 30, 3, None, 5, 1), (1, 2, 31, 3, 30, 7, 1)],
-                ],
-            ),
-            "classes": (
-                _CLASSES,
-                [(0, 1, 3, 0), (0, 2, 3, 0), (0, 3, 4, 1), (1, 1, 4, 0), (1, 2, 4, 0), (1, 3, 3, 1)],
-            ),
-        },
-    ),
     # Of class 4, two people show item 5 in version 1, one of them in two rows, and a third in version 0; item 6 is only
     # shown in version 0. Item 5 of class 8 is shown by one.
     _case(
@@ -419,6 +391,7 @@ _SHOWN = [
                 ],
             )
         },
+        slots=["visit"],
     ),
     # Of person 2, nothing moves.
     _case(
@@ -426,6 +399,7 @@ _SHOWN = [
         _CHOSEN,
         _MOVERS,
         {"facts": (_CHOSEN, [*_MOVERS, (0, 2, 4, 5, 20, 20, None, None, 0), (1, 2, 4, 6, 20, 20, None, None, 0)])},
+        slots=["visit"],
     ),
     # Not chosen are rows of version 0, of item 9 in class 4, and of items 5 and 10 in class 8.
     _case(
@@ -448,6 +422,7 @@ _SHOWN = [
             ),
             "touched": (_COMBINATION, [(4, 5, 6, -1, 0), (4, 5, 7, 8, 3), (4, 7, 7, 7, 0), (8, 9, 9, -1, 1)]),
         },
+        slots=["visit"],
     ),
 ]
 
@@ -511,6 +486,7 @@ _OCCURRENCES = [
                 ],
             )
         },
+        **ReleasedPlaces().holes_of("linked_history/occurrences_of_pairs"),
     ),
     # By persons: 1 to 3 have two rows of a visit: the first two, the outer, and the last two; 4 has all three in one; 5
     # shows the first two alike, and the last is of the visit of one of these; 6 shows the last two alike; 7 all three,
@@ -555,6 +531,7 @@ _OCCURRENCES = [
                 ],
             )
         },
+        **ReleasedPlaces().holes_of("linked_history/occurrences_of_triples"),
     ),
     # A combination in which something moves in either version, once; others differ from it in one column.
     _case(
