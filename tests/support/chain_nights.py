@@ -194,6 +194,8 @@ class Database:
             for key, above, person, tag, label, *others in execute(
                 f"SELECT {columns}{value[table]} FROM released.{table}"
             ).fetchall():
+                if label is not None:
+                    label = str(label)  # a column that shows ranges in one release may show numbers in the next
                 own = (table, tag) if has_key else (table, tag, label, *others)
                 path = (*places[above if above is not None else person], own)
                 assert path[0] == places[person][0]
