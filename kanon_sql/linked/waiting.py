@@ -44,8 +44,8 @@ class Waiting:
 class Chooser:
     """Chooses the changes that wait, in an embedded engine.
 
-    `past`, `candidates`: the history and the new rows by table, in `source`. `levels`: how many rows lead at most from
-    a row to its person. `compared_columns`: the sensitive columns whose values are compared, each with the number of
+    `past`, `candidates`: the history and the new rows by table, in `source`. `levels`: the most rows that lie between
+    a row and its person. `compared_columns`: the sensitive columns whose values are compared, each with the number of
     values in both releases, and in the new one alone.
     """
 

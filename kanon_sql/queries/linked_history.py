@@ -153,7 +153,7 @@ def compared_labels(labels: Sequence[str]) -> list[str]:
 def compared_facts(compared: Relation, classes: Relation, levels: int, dialect: str) -> str:
     """The query of the other rows of two releases with what they show, together with the rows that they belong to.
 
-    `levels`: how many rows lead at most from a row to its person. Columns: version, unit_id, class, item, row_id,
+    `levels`: the most rows that lie between a row and its person. Columns: version, unit_id, class, item, row_id,
     own_moving, parent (the nearest of the rows above it that moves), class_moving, and the slots of `ReleasedPlaces`.
     """
     query = exp.select().from_(t.table(compared, "r"))

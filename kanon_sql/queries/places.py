@@ -41,8 +41,11 @@ _SHOWN: Mapping[str, str] = {
 _WITHIN_ROOT = {"linked/rare_pairs": "cd", "linked/rare_changed_pairs": "ed", "linked/victims_of_pairs": "cd"}
 _ROOT_OF_ROW = ("linked/unit_items", "linked/renewed_unit_items", "linked/victims_of_pairs")
 _WITH_SLOTS = (
-    *("linked/fewest_values_of_pairs", "linked/fewest_values_of_triples"),
-    *("linked_history/chosen_facts", "linked_history/facts_of_movers", "linked_history/facts_touched"),
+    "linked/fewest_values_of_pairs",
+    "linked/fewest_values_of_triples",
+    "linked_history/chosen_facts",
+    "linked_history/facts_of_movers",
+    "linked_history/facts_touched",
 )
 
 
@@ -54,7 +57,7 @@ class ReleasedPlaces:
 
     @classmethod
     def on_levels(cls, levels: int) -> ReleasedPlaces:
-        """The places of rows of which some refer to a row, and this one to another, on so many levels.
+        """The places of rows in chains: at most `levels` rows lie between a row and its person.
 
         >>> ReleasedPlaces.on_levels(2).slots
         ['visit', 'visit_2']
