@@ -10,14 +10,14 @@ nox.options.reuse_existing_virtualenvs = True
 def quick(session: nox.Session) -> None:
     """Run the quick tests on DuckDB, in about five minutes on two cores; arguments after -- go to pytest."""
     session.install("-e", ".[test]")
-    session.run("pytest", "-n", "2", "--engines", "duckdb", "-m", "quick", *session.posargs)
+    session.run("pytest", "-n", "auto", "--engines", "duckdb", "-m", "quick", *session.posargs)
 
 
 @nox.session
 def test(session: nox.Session) -> None:
     """Run all tests, on DuckDB, PostgreSQL and Sail."""
     session.install("-e", ".[test]")
-    session.run("pytest", "-n", "2", *session.posargs)
+    session.run("pytest", "-n", "auto", *session.posargs)
 
 
 @nox.session

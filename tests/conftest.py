@@ -6,7 +6,9 @@ import signal
 import tempfile
 import uuid
 import warnings
-from collections.abc import Iterator, Mapping
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
@@ -64,10 +66,12 @@ ENGINES = ("duckdb", "postgres", "sail", "spark")  # spark: the Connect server t
 MOST_TEXTS = 3000  # printed queries to keep, of a few thousand characters
 BY_DEFAULT = ("duckdb", "postgres", "sail")
 ON_SPARK = {"sail", "spark"}  # whose tests are those that are marked so
+SAMPLE = 4  # of the cases of a test that is marked `sampled`, one in so many is run
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engines", default=",".join(BY_DEFAULT), help="which engines to test, comma between")
+    parser.addoption("--all-cases", action="store_true", help="all cases of the tests that are marked `sampled`")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -76,9 +80,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as quick the first case of every test but the slow ones: something of every module."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave cases out, and mark as quick the first of every test but the slow ones: something of every module."""
     items[:] = [item for item in items if not _left_out(item)]
+    if not config.getoption("all_cases") and not any("::" in argument for argument in config.args):
+        sampled = _sample(items)
+        config.hook.pytest_deselected(items=[item for item in items if item not in sampled])
+        items[:] = [item for item in items if item in sampled]
     seen = set()
     for item in items:
         test = item.nodeid.partition("[")[0]
@@ -103,6 +111,25 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         marked = metafunc.definition.get_closest_marker("spark")
         chosen = [name for name in _chosen(metafunc.config) if marked or name not in ON_SPARK]
         metafunc.parametrize("engine", chosen, indirect=True)
+
+
+def _sample(items: Sequence[pytest.Item]) -> set[pytest.Item]:
+    """The items without most cases of the tests that are marked `sampled`: one in four stays, at least one per engine.
+
+    The name of a test decides which ones, so the tests of one kind keep different cases: not all of them the first
+    strategy, say.
+    """
+    kept, cases = set(), defaultdict[tuple[str, Any], list[pytest.Item]](list)
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            given = getattr(item, "callspec", None)
+            cases[item.nodeid.partition("[")[0], given and given.params.get("engine")].append(item)
+        else:
+            kept.add(item)
+    for (test, _), items_of_engine in cases.items():
+        first = zlib.crc32(test.encode()) % min(SAMPLE, len(items_of_engine))
+        kept.update(items_of_engine[first::SAMPLE])
+    return kept
 
 
 def _left_out(item: pytest.Item) -> bool:

@@ -83,6 +83,7 @@ def where(target: str, folder: Path) -> dict[str, Any]:
 @given(
     illnesses=st.lists(st.sampled_from(["flu", "acne", "asthma", None]), min_size=12, max_size=40), k=st.integers(1, 6)
 )
+@pytest.mark.sampled
 def test_the_tables_join_to_what_was_released(
     engine: Engine, tmp_path: Path, target: str, illnesses: list[str | None], k: int
 ) -> None:
@@ -290,6 +291,7 @@ TAMPERINGS = {
 
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 @pytest.mark.parametrize("target", ["table", "csv", "parquet"])
+@pytest.mark.sampled
 def test_an_anatomy_that_is_not_as_promised_is_not_released(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, tampering: str
 ) -> None:

@@ -129,6 +129,7 @@ def test_two_releases_that_share_only_their_order_are_joined(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("strategy", ["auto", "mondrian_relaxed", "refine", "kaca", "prioprivacy"])
+@pytest.mark.sampled
 def test_no_strategy_keeps_the_order_of_the_source(strategy: str) -> None:
     shuffle = strategy in ("auto", "kaca")
     release = anonymize(SOURCE, SPEC, k=4, strategy=strategy, shuffle=shuffle).to_df()
@@ -138,6 +139,7 @@ def test_no_strategy_keeps_the_order_of_the_source(strategy: str) -> None:
 
 
 @pytest.mark.parametrize("form", ["table", "view", "materialized", "anatomy"])
+@pytest.mark.sampled
 def test_no_target_keeps_the_order_of_the_source(engine: Engine, form: str) -> None:
     if form == "materialized" and not engine.has_materialized_views:
         pytest.skip("has no materialized views")
@@ -154,6 +156,7 @@ LOOKS = ["zero", "name"]  # columns of values that are equal and look different
 
 @pytest.mark.parametrize("column", LOOKS)
 @pytest.mark.parametrize("options", [{}, {"strategy": "kaca"}], ids=["auto", "kaca"])
+@pytest.mark.sampled
 def test_equal_values_that_look_different_do_not_keep_the_order_of_the_source(
     embedded: DuckDB, column: str, options: dict[str, str]
 ) -> None:

@@ -348,6 +348,7 @@ def test_a_name_of_the_maximum_length(ward: Path, long: str) -> None:
     ],
 )
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_a_spec_that_means_something_else(ward: Path, text: str, message: str) -> None:
     (ward / "spec.yml").write_text(text)
     run = kanon(*shlex.split(f"{FILE} --spec spec.yml {OUT}"))

@@ -28,6 +28,7 @@ def reading(target: str) -> str:
     "target", ["--output anon.csv", "--output anon.parquet", "--into anon", "--into anon --as view"]
 )
 @pytest.mark.parametrize("limit", ["0", "0.1"])
+@pytest.mark.sampled
 def test_a_table_is_released(database: str, target: str, limit: str) -> None:
     options = ["--database", database, *ASK, "--k", 12, "--suppression-limit", limit, *target.split(), "--json"]
     manifest = json.loads(done("anonymize", "people", *options))
@@ -157,6 +158,7 @@ def visits(database: str, make_table: Any) -> str:
 
 @pytest.mark.parametrize("node", NODES)
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_the_printed_statement_alone_returns_the_release(visits: str, folder: Path, node: str) -> None:
     (folder / "visits.yml").write_text(VISITS_SPEC.format(*NODES[node]))
     options = ["anonymize", "visits", "--database", visits, "--spec", "visits.yml", "--keep", "*"]
@@ -185,6 +187,7 @@ def test_the_printed_statement_alone_returns_the_release(visits: str, folder: Pa
     [("people.csv", "auto"), ("people.parquet", "auto"), ("p*e.parquet", "auto"), ("people.csv", "mondrian_relaxed")],
 )
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_the_printed_statement_reads_files_itself(
     folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, source: str, strategy: str
 ) -> None:

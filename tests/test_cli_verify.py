@@ -68,6 +68,7 @@ RELEASE = (
 @pytest.mark.parametrize("more", ["", "show: bounds\n", "strategy: mondrian\nshow: bounds\n"])
 @pytest.mark.parametrize("form", ["table", "anatomy"])
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_a_spec_alone_verifies_its_target(folder: Path, form: str, more: str) -> None:
     roles = RELEASE.format(source=".csv")
     if form == "anatomy":

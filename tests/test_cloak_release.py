@@ -53,6 +53,7 @@ METHODS = [
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.get("method", "adaptive"))
 @pytest.mark.parametrize("name", ["out.parquet", "out.csv"])
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_a_file_becomes_a_file(trips: Path, method: dict[str, Any], name: str) -> None:
     target = trips.with_name(name)
     release = kanon_sql.cloak(trips, {**TRIP_ROLES, "cloak": method}, k=3, output=target)

@@ -116,6 +116,7 @@ KINDS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize(("options", "seed"), [*((kind, 0) for kind in KINDS), (KINDS[0], 1), (KINDS[1], 1)])
+@pytest.mark.sampled
 def test_the_loss_matches_the_released_rows(tmp_path: Any, options: dict[str, Any], seed: int) -> None:
     built, rows, shown = released(seed, tmp_path, k=4, **options)
     manifest, columns = built.manifest, []

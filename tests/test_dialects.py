@@ -88,6 +88,7 @@ def _printed(plans: dict[str, Plan], dialect: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("dialect", dialects.PRINTED)
+@pytest.mark.sampled
 def test_a_release_is_printed_as_in_its_snapshot(
     plans: dict[str, Plan], monkeypatch: pytest.MonkeyPatch, dialect: str
 ) -> None:

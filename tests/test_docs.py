@@ -43,6 +43,7 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict
         (programs / "pip").write_text("#!/bin/sh\necho pip $*\n")
         (programs / "pip").chmod(0o755)
         environment = {"PATH": f"{programs}:{os.defpath}", "HOME": str(folder), "LANG": "C.UTF-8", "COLUMNS": "120"}
+        environment["KANON_THREADS"] = "1"  # other tests use the other cores
         for demo in ("kanon demo", f"kanon demo --rows {FEWER_PEOPLE} --directory fewer/kanon-demo"):
             subprocess.run(demo.split(), cwd=folder, env=environment, check=True, capture_output=True)
         (folder / ".venv" / "bin").mkdir(parents=True)

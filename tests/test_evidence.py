@@ -76,6 +76,7 @@ def verified() -> tuple[int, dict[str, Any], str]:
         *((name, SAMPLE) for name in ("mondrian", "mondrian_relaxed")),
     ],
 )
+@pytest.mark.sampled
 def test_every_local_recoding_is_verified_by_its_spec(strategy: str, options: dict[str, Any]) -> None:
     file = "anon.csv" if strategy in ("mondrian", "kaca") else "anon.parquet"
     limited = {"time_limit": 3} if strategy == "refine" else {}
@@ -185,6 +186,7 @@ def risk() -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine"])
+@pytest.mark.sampled
 def test_the_people_of_a_written_release_are_counted_by_its_evidence(strategy: str) -> None:
     manifest, counted = written(strategy)
     seen = risk()

@@ -164,6 +164,7 @@ def clickhouse() -> Iterator[grammars.ClickHouse]:
 
 @pytest.mark.parametrize("form", [None, "table", "view"])
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled
 def test_clickhouse_has_the_rows_of_the_release_again_and_again(
     plans: dict[str, Plan], clickhouse: grammars.ClickHouse, case: str, form: str | None
 ) -> None:
@@ -203,6 +204,7 @@ def bigquery() -> grammars.BigQuery:
 
 
 @pytest.mark.parametrize("case", ["every recipe", "every model", "people"])  # the others take seconds
+@pytest.mark.sampled
 def test_bigquery_returns_the_rows_of_the_release(
     plans: dict[str, Plan], bigquery: grammars.BigQuery, case: str
 ) -> None:
@@ -222,6 +224,7 @@ def test_bigquery_fails_beyond_the_suppression_limit(plans: dict[str, Plan]) -> 
 
 @pytest.mark.parametrize("form", ["table", "view"])
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled
 def test_bigquery_finds_no_error(
     plans: dict[str, Plan], bigquery: grammars.BigQuery, case: str, form: str | None
 ) -> None:
@@ -247,6 +250,7 @@ def test_our_own_engines_have_the_rows_of_the_release_again_and_again(
 
 @pytest.mark.spark
 @pytest.mark.parametrize("case", ["demo", "every recipe", "people", "mondrian"])
+@pytest.mark.sampled
 def test_spark_has_the_rows_of_the_release_again_and_again(
     plans: dict[str, Plan], chosen_spark: Any, case: str
 ) -> None:
@@ -275,5 +279,6 @@ def test_trino_finds_no_error(plans: dict[str, Plan], dialect: str, case: str, f
     [("demo", "view"), ("every recipe", "table"), ("every model", None), ("mondrian", "view")],
 )
 @pytest.mark.parametrize("dialect", ["snowflake", "databricks", "redshift"])
+@pytest.mark.sampled
 def test_sqlfluff_finds_no_error(plans: dict[str, Plan], dialect: str, case: str, form: str | None) -> None:
     grammars.sqlfluff(_script(plans[case], dialect, form), dialect)

@@ -73,6 +73,7 @@ def is_safe(released: pandas.DataFrame, l_diverse: bool) -> bool:
         ("certified", True, 2),
     ],
 )
+@pytest.mark.sampled
 def test_an_interrupted_run_returns_the_best_so_far_with_a_note(
     strategy: str, l_diverse: bool, points: int, people: pandas.DataFrame, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -285,6 +285,7 @@ def test_people_are_counted_on_both_sides(
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if "igh" not in name])
 @settings(EXAMPLES, max_examples=few(5))
 @given(drawn=judged(), suppresses=st.booleans())
+@pytest.mark.sampled
 def test_every_search_finds_what_brute_force_finds(
     name: str, drawn: tuple[Sampled, PrivacyModels, list[RiskModel], int], suppresses: bool
 ) -> None:
@@ -355,6 +356,7 @@ def figures(classes: Sequence[Class], threshold: float = 0.05) -> tuple[float, f
 
 @pytest.mark.parametrize("kind", BOUNDS)
 @pytest.mark.parametrize("form", ["table", "csv"])
+@pytest.mark.sampled
 def test_a_release_satisfies_the_journalist_risk(
     engine: Engine, tables: tuple[str, str], tmp_path: Path, kind: str, form: str
 ) -> None:
@@ -384,6 +386,7 @@ def test_a_release_satisfies_the_journalist_risk(
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine", "kaca", "prioprivacy", "modes"])
+@pytest.mark.sampled
 def test_a_local_recoding_has_classes_that_are_large_enough_in_the_population(
     engine: Engine, tables: tuple[str, str], strategy: str
 ) -> None:

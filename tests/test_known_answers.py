@@ -197,6 +197,7 @@ def test_the_lattice_minimum_of_cargo() -> None:
         (6, 0.0, 0.9, {"255443": 0}),
     ],
 )
+@pytest.mark.sampled
 def test_the_optimum_of_cargo(count: int, limit: float, score: float, nodes: dict[str, int]) -> None:
     """Enumerated outside; the optimal nodes with the rows that each suppresses."""
     frequency_set = cargo(count)

@@ -59,6 +59,7 @@ def settle(space: Space) -> Search:
     ],
 )
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_arx_finds_the_same(k: int, limit: float, node: str, suppressed: int, classes: int, score: float) -> None:
     """ARX 3.9.2, optimal search, metric Loss; other nodes may have the same score."""
     frequency_set = adult(*NINE)
@@ -196,6 +197,7 @@ def test_flash_and_incognito_settle_the_lattice_of_adult(
         (NINE, 5, 0.05, 5184, 1071, 8, 0.3333),
     ],
 )
+@pytest.mark.sampled
 def test_the_whole_lattice_of_adult(
     names: list[str], k: int, limit: float, anonymous: int, k_minimal: int, height: int, precision: float
 ) -> None:
@@ -339,6 +341,7 @@ def of_occupation(kind: str) -> PrivacyModel:
     ],
 )
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_arx_score_with_a_sensitive_attribute_is_proven(
     kind: str, score: float, node: str, suppressed: int, checks: int, certified: int
 ) -> None:

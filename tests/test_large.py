@@ -70,6 +70,7 @@ def released(
 @pytest.mark.parametrize(
     ("form", "kind"), [*(("parquet", kind) for kind in KINDS), ("csv", "masked"), ("csv", "shuffled")]
 )
+@pytest.mark.sampled
 def test_a_large_release_equals_a_small_one(
     people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, form: str
 ) -> None:

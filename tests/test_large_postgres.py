@@ -50,6 +50,7 @@ def people(postgres: PostgreSQL) -> PostgreSQL:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.sampled
 def test_three_statements_read_the_source_and_no_join_multiplies_its_rows(
     people: PostgreSQL, postgres_dsn: str, target: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -332,6 +332,7 @@ def test_every_row_is_released_under_labels_that_cover_it(
 @pytest.mark.parametrize("name", sorted(RECODERS))
 @pytest.mark.parametrize("form", ["table", "view"])
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_every_strategy_releases_inside_the_database(
     engine: Engine, make_table: MakeTable, tmp_path: Path, name: str, form: str
 ) -> None:
@@ -466,6 +467,7 @@ def test_an_error_is_not_taken_for_the_end_of_the_time() -> None:
 
 @pytest.mark.parametrize("name", sorted(RECODERS))
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_nearly_distinct_rows_with_hardly_any_time(name: str, tmp_path: Path) -> None:
     """Inside the run's transaction, and under a small limit of memory."""
     people, spec = survey(tmp_path, 3_000)

@@ -40,6 +40,7 @@ def compiled(people: DuckDB, **how: Any) -> kanon_sql.Compiled:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["mondrian", "kaca", "refine", "prioprivacy"])
+@pytest.mark.sampled
 def test_another_system_returns_the_rows_of_the_release(people: DuckDB, postgres: PostgreSQL, strategy: str) -> None:
     create_table(postgres, "elsewhere", TYPES, ROWS)
     options: dict[str, Any] = {"strategy": strategy, "into": "anon", "overwrite": True}
@@ -59,6 +60,7 @@ def test_another_system_returns_the_rows_of_the_release(people: DuckDB, postgres
 
 
 @pytest.mark.parametrize("dialect", dialects.PRINTED)
+@pytest.mark.sampled
 def test_it_is_printed_for_systems_without_execution_tests(people: DuckDB, dialect: str) -> None:
     statement = compiled(people, strategy="mondrian", dialect=dialect)
     assert f"printed for {dialect}" in statement.sql

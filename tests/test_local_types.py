@@ -91,6 +91,7 @@ def people_of_types(engine: Engine, make_table: MakeTable) -> list[str]:
 
 @pytest.mark.parametrize(("strategy", "hierarchy", "show"), SHOWN)
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_every_type_is_released_or_refused_in_a_sentence(
     engine: Engine, people_of_types: list[str], strategy: str, hierarchy: str | None, show: str | None
 ) -> None:

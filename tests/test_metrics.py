@@ -75,6 +75,7 @@ def test_the_names_of_the_metrics_are_defined_once() -> None:
 
 
 @pytest.mark.parametrize("options", [*KINDS, {"form": "anatomy", "into": "released"}], ids=str)
+@pytest.mark.sampled
 def test_a_manifest_needs_no_query(people: Engine, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]) -> None:
     def refuse(*_: Any) -> None:
         raise AssertionError("the database was asked")

@@ -91,6 +91,7 @@ def gong_adult() -> list[Row]:
     ],
 )
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_strict_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> None:
     task, rule = by_order(gong_adult(), k, replace(PAPER, inherited=True))
     assert 100 * mondrian(task, rule).facts["ncp"] == pytest.approx(ncp, abs=5e-5)
@@ -106,6 +107,7 @@ def test_strict_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> N
     [(1, 0.4677), (2, 15.5207), (3, 18.1250), (5, 12.3774), (7, 11.6840)],
 )
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_strict_on_the_first_columns_of_adult_is_as_gong_found(columns: int, ncp: float) -> None:
     task, rule = by_order([row[:columns] for row in gong_adult()], 10, replace(PAPER, inherited=True))
     assert 100 * mondrian(task, rule).facts["ncp"] == pytest.approx(ncp, abs=5e-5)
@@ -122,6 +124,7 @@ def test_strict_on_the_first_columns_of_adult_is_as_gong_found(columns: int, ncp
     ],
 )
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_relaxed_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> None:
     """Which of the rows equal to the median go where depends on the order of the file, so here every row is a tuple."""
     rows = gong_adult()

@@ -206,6 +206,7 @@ def test_the_unavoidable_suppression_is_close_to_the_true_one(
 @settings(EXAMPLES, max_examples=few(5))
 @given(problem=problems_with_models(), by=st.sampled_from(METRICS), dense=st.booleans())
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_every_search_finds_what_brute_force_finds(name: str, problem: ProblemWithModels, by: str, dense: bool) -> None:
     if not dense and name == "best_first":
         return  # it lists all nodes

@@ -191,6 +191,7 @@ def at_once(*arguments: str, runs: int = 2) -> list[tuple[int, str]]:
     ("form", "_time"), [([], 1), ([], 2), ([], 3), (["--as", "anatomy"], 1), (["--as", "anatomy"], 2)]
 )
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_one_of_two_concurrent_runs_to_a_new_file_succeeds(folder: Path, form: list[str], _time: int) -> None:
     Path("spec.json").write_text(json.dumps({**SPEC, "source": "people.csv"}))
     before = set(contents(folder))
@@ -228,6 +229,7 @@ def test_a_run_that_comes_too_late_does_not_remove_the_database_of_another(monke
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.sampled
 def test_a_file_is_private_while_it_is_written_and_a_replaced_one_keeps_its_mode(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str, name: str
 ) -> None:
@@ -350,6 +352,7 @@ main()
 
 @pytest.mark.parametrize(("steps", "overwrite"), [(0, True), (1, False), (1, True), (2, True), (3, False), (3, True)])
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_a_killed_run_leaves_no_two_files_that_do_not_match(folder: Path, steps: int, overwrite: bool) -> None:
     """Killed before the first, second or third of the renames, or not at all."""
     if overwrite:
@@ -432,6 +435,7 @@ CASES += [(kind, swapped, ".parquet", target) for kind in KINDS for target in ("
 
 
 @pytest.mark.parametrize(("kind", "change", "suffix", "target"), CASES)
+@pytest.mark.sampled
 def test_a_source_that_changes_while_it_is_read_stops_the_run(
     folder: Path, monkeypatch: pytest.MonkeyPatch, kind: str, change: Callable[[Path], None], suffix: str, target: str
 ) -> None:

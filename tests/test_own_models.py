@@ -96,6 +96,7 @@ STRATEGIES = {
 @pytest.mark.parametrize(
     ("monotone", "strategy"), [(reported, name) for reported, names in STRATEGIES.items() for name in names]
 )
+@pytest.mark.sampled
 def test_every_class_has_three_unreleased_hospitals(
     engine: Engine, patients: str, strategy: str, monotone: Any
 ) -> None:
@@ -132,6 +133,7 @@ def test_a_view_counts_them_again(engine: Engine, patients: str, strategy: str) 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 @pytest.mark.parametrize("strategy", ["auto", "kaca"])
+@pytest.mark.sampled
 def test_a_file_is_verified_against_its_source_and_not_alone(tmp_path: Path, ending: str, strategy: str) -> None:
     people, file = pandas.DataFrame(rows(), columns=list(TYPES)), tmp_path / f"released.{ending}"
     kanon_sql.anonymize(people, SPEC, privacy=PRIVACY, strategy=strategy, output=file)

@@ -94,6 +94,7 @@ ASKED = {
 
 @pytest.mark.parametrize("requirement", ASKED.values(), ids=ASKED)
 @pytest.mark.parametrize("form", ["table", "csv", "parquet"])
+@pytest.mark.sampled
 def test_a_release_is_safe_in_its_population(
     tables: Tables, tmp_path: Path, form: str, requirement: Requirement
 ) -> None:
@@ -140,6 +141,7 @@ def test_every_class_of_the_population_is_in_a_release_with_a_least_presence(tab
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine", "kaca", "prioprivacy", "modes"])
+@pytest.mark.sampled
 def test_a_local_recoding_is_safe_in_its_population(tables: Tables, strategy: str) -> None:
     into, requirement = f"{tables.sample}_local", Requirement(k_map=12)
     how: dict[str, Any] = {"show": "mode"} if strategy == "modes" else {"strategy": strategy, "time_limit": 5.0}
@@ -232,6 +234,7 @@ def view(tables: Tables) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("requirement", ASKED.values(), ids=ASKED)
+@pytest.mark.sampled
 def test_a_view_counts_the_population_whenever_it_is_read(tables: Tables, view: str, requirement: Requirement) -> None:
     engine, everybody = tables.engine, people(400)
     kanon_sql.anonymize(
@@ -266,6 +269,7 @@ LOCAL: dict[str, tuple[dict[str, Any], Requirement]] = {
 
 
 @pytest.mark.parametrize(("how", "requirement"), LOCAL.values(), ids=LOCAL)
+@pytest.mark.sampled
 def test_a_view_of_a_local_recoding_counts_the_population(
     tables: Tables, view: str, how: dict[str, Any], requirement: Requirement
 ) -> None:
@@ -455,6 +459,7 @@ def test_a_statement_over_a_file_names_the_required_locations(tmp_path: Path, mo
 
 
 @pytest.mark.parametrize("form", ["table", "csv", "parquet"])
+@pytest.mark.sampled
 def test_a_release_is_verified_by_its_labels(tables: Tables, tmp_path: Path, form: str) -> None:
     into, path, engine = f"{tables.sample}_made", tmp_path / f"anon.{form}", tables.engine
     frame = pandas.DataFrame(people(400), columns=list(TYPES)).astype({"age": "Int64"})
@@ -478,6 +483,7 @@ def test_a_release_is_verified_by_its_labels(tables: Tables, tmp_path: Path, for
 
 @pytest.mark.parametrize("how", [{}, {"strategy": "mondrian_relaxed"}], ids=["node", "locally"])
 @pytest.mark.parametrize("form", ["table", "csv"])
+@pytest.mark.sampled
 def test_a_release_verifies_itself_in_its_population(
     tables: Tables, tmp_path: Path, form: str, how: dict[str, Any]
 ) -> None:

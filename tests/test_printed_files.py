@@ -38,6 +38,7 @@ def refusal(query: exp.Query, dialect: str) -> str | None:
 
 
 @pytest.mark.parametrize("dialect", dialects.PRINTED)
+@pytest.mark.sampled
 def test_every_query_is_printed_or_refused_as_it_was(trees: dict[str, exp.Query], dialect: str) -> None:
     refused = [f"{name} {why}" for name, query in trees.items() if (why := refusal(query, dialect))]
     snapshot = SNAPSHOTS / f"{dialect}.txt"

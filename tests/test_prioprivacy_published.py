@@ -52,6 +52,7 @@ def adult(hierarchies: bool) -> FrequencySet:
 @needs_published
 @needs_experiments
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_the_published_tables_cell_for_cell(experiment: int, k: int) -> None:
     columns = {name: {"priority": p} for name, p in zip(COLUMNS, PRIORITIES[experiment], strict=True)}
     rules = str(DATA / "prioprivacy" / "rules")
@@ -73,6 +74,7 @@ def test_the_published_tables_cell_for_cell(experiment: int, k: int) -> None:
 @needs_published
 @needs_experiments
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_the_published_quality(experiment: int, k: int) -> None:
     frequency_set = adult(hierarchies=True)
     published = read_rows(DATA / "prioprivacy" / "published" / f"experiment{experiment}_k{k}.csv")

@@ -221,6 +221,7 @@ IN_FILES = ["mondrian", "search, shown by modes"]  # ranges, and values of the c
 @pytest.mark.spark(form=["table"], name=ON_SAIL)
 @pytest.mark.parametrize("form", ["table", "view", "file"])
 @pytest.mark.parametrize("name", LOCAL)
+@pytest.mark.sampled
 def test_a_local_recoding_releases_by_a_model_of_ten_lines(
     engine: Engine, source: str, tmp_path: Path, name: str, form: str
 ) -> None:
@@ -260,6 +261,7 @@ def tables_of(engine: Engine, into: str) -> list[str]:
 @settings(EXAMPLES, max_examples=few(4))
 @given(given=valued_problems(fewest_columns=2, most_rows=40), models=st.sampled_from(ASKED), data=st.data())
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_a_local_recoding_has_only_classes_that_are_safe_by_brute_force(
     strategy: str, given: tuple[Problem, list[Any]], models: list[PrivacyModel], data: st.DataObject
 ) -> None:
@@ -344,6 +346,7 @@ def meets(rows: Sequence[Row], models: Sequence[PrivacyModel]) -> bool:
 
 @pytest.mark.parametrize("name", ["refine", "mondrian", "mondrian_relaxed", "kaca", "prioprivacy"])
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_every_recoding_takes_a_model_of_rows(embedded: DuckDB, name: str) -> None:
     """Classes of an even number of rows, ten at most: a model that is neither k nor monotone."""
     even = PrivacyModel("even", {"k": 4}, {"rows": "SUM(n)"}, "rows >= $k AND rows % 2 = 0", achieved="MIN(rows)")

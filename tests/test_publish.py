@@ -71,6 +71,7 @@ def drop_all(engine: DuckDB) -> None:
 
 
 @pytest.mark.parametrize(("form", "options"), KINDS)
+@pytest.mark.sampled
 def test_without_transactions_the_end_result_is_the_same(
     people: DuckDB, monkeypatch: pytest.MonkeyPatch, form: str, options: dict[str, Any]
 ) -> None:
@@ -89,6 +90,7 @@ def test_without_transactions_the_end_result_is_the_same(
 
 
 @pytest.mark.parametrize("old", [None, *FORMS])
+@pytest.mark.sampled
 def test_without_transactions_an_unsafe_release_leaves_only_the_old_one(
     without_transactions: DuckDB, monkeypatch: pytest.MonkeyPatch, old: str | None
 ) -> None:
@@ -115,6 +117,7 @@ def test_without_transactions_nothing_is_left_of_an_unsafe_temporary_release(
 @pytest.mark.parametrize("form", ["table", "view"])
 @pytest.mark.parametrize("old", FORMS)
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_without_transactions_a_step_that_fails_is_undone(
     without_transactions: DuckDB, monkeypatch: pytest.MonkeyPatch, form: str, old: str
 ) -> None:

@@ -79,6 +79,7 @@ def achieved(source: Any, quasi: list[str], sensitive: str, number: bool) -> dic
 
 @pytest.mark.parametrize("number", [False, True])
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sampled
 def test_random_tables_have_the_same_figures(seed: int, number: bool, tmp_path: Path) -> None:
     draw = Random(seed)
     rows = [(f"z{draw.randint(1, 3)}", f"a{draw.randint(1, 2)}", draw.choice([1, 1, 2, 3, 7])) for _ in range(60)]

@@ -86,6 +86,7 @@ def sessions(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
     ("kind", "verb"), [*(("standby", verb) for verb in VERBS), *((kind, "risk of people") for kind in KINDS[1:])]
 )
 @pytest.mark.capability("reading without temporary tables")
+@pytest.mark.sampled
 def test_the_result_is_that_of_an_ordinary_session(sessions: dict[str, str], kind: str, verb: str) -> None:
     ordinary, restricted = (timeless(VERBS[verb](sessions[name])) for name in ("", kind))
     assert restricted == ordinary
@@ -93,6 +94,7 @@ def test_the_result_is_that_of_an_ordinary_session(sessions: dict[str, str], kin
 
 @pytest.mark.parametrize(("kind", "strategy"), [*((kind, "auto") for kind in KINDS), ("standby", "mondrian")])
 @pytest.mark.capability("reading without temporary tables")
+@pytest.mark.sampled
 def test_a_release_goes_to_a_file(sessions: dict[str, str], tmp_path: Path, kind: str, strategy: str) -> None:
     files = {"": tmp_path / "ordinary.csv", kind: tmp_path / "restricted.csv"}
     for name, output in files.items():

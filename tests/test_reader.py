@@ -128,6 +128,7 @@ def test_a_reader_sees_no_value_of_a_hidden_row(hospital: PostgreSQL, roles: lis
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.sampled
 def test_a_plan_does_not_depend_on_a_hidden_row(hospital: PostgreSQL, roles: list[Role], form: str) -> None:
     """Not what it costs to read the source, which everybody may know, but what a reader's condition finds in it."""
     reader, plans = roles[0], []

@@ -93,6 +93,7 @@ RUNS: dict[str, tuple[int, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("run", RUNS)
+@pytest.mark.sampled
 def test_a_table_is_read_once_for_its_tuples_once_for_unchanged_columns_and_once_for_the_release(
     people: Engine, run: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -193,6 +194,7 @@ def write_people(path: Path, separator: str = ",") -> Path:
 @pytest.mark.skipif(not _COUNTERS.exists(), reason="needs Linux, which counts what a process reads")
 @pytest.mark.parametrize("run", ["full-domain into a file", "full-domain kept", "local into a file", "perturbed"])
 @pytest.mark.parametrize(("name", "separator"), [("people.csv", ","), ("people.tsv", "\t"), ("part*.csv", ";")])
+@pytest.mark.sampled
 def test_a_csv_file_is_parsed_twice(tmp_path: Path, run: str, name: str, separator: str) -> None:
     for part in "12" if "*" in name else "1":
         write_people(tmp_path / name.replace("*", part), separator)
@@ -252,6 +254,7 @@ def test_rows_below_a_title_are_not_left_out(embedded: DuckDB, tmp_path: Path) -
 
 @pytest.mark.skipif(not _COUNTERS.exists(), reason="needs Linux, which counts what a process reads")
 @pytest.mark.parametrize("verb", [profile, verify, compare])
+@pytest.mark.sampled
 def test_every_verb_parses_a_csv_file_twice(tmp_path: Path, verb: Callable[..., Any]) -> None:
     path = write_people(tmp_path / "people.csv")
     before = bytes_read()

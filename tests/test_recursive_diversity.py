@@ -53,6 +53,7 @@ def test_ruling_values_out_is_the_formula(counts: list[int], l: int, c: float) -
 
 @pytest.mark.parametrize("strategy", ["auto", "mondrian", "refine"])
 @pytest.mark.parametrize(("l", "c"), [(2, 1), (3, 2), (4, 3.5)])
+@pytest.mark.sampled
 def test_every_released_class_is_diverse(strategy: str, l: int, c: float) -> None:  # noqa: E741
     draw = Random(l)
     rows = [(draw.randint(20, 59), draw.choice("aaaabbbccd") if draw.random() < 0.9 else None) for _ in range(300)]

@@ -38,6 +38,7 @@ def manifest_of(people: pandas.DataFrame, spec: dict[str, Any], strategy: str, *
 
 
 @pytest.mark.parametrize("show", FORMS)
+@pytest.mark.sampled
 def test_the_loss_is_that_of_the_shown_values_and_no_worse_than_the_start(show: str, tmp_path: Path) -> None:
     rows, columns = (40, 3) if show in FORMS[::2] else (60, 7)
     people, spec = table(tmp_path, rows, columns, seed=len(show))

@@ -161,6 +161,7 @@ def test_rows_are_sorted_by_released_values_or_shuffled_by_the_seed(engine: Engi
 
 @pytest.mark.spark
 @pytest.mark.parametrize(("k", "masked"), [(2, 3), (3, 3), (4, 0)])
+@pytest.mark.sampled
 def test_masked_rows_are_shown_only_if_they_are_a_class(engine: Engine, tmp_path: Path, k: int, masked: int) -> None:
     letters = Column({letter: (letter, "*") for letter in "abcde"})
     numbers = Column({number: (number, "*") for number in (1, 2)})

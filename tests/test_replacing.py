@@ -39,6 +39,7 @@ def shown(engine: PostgreSQL) -> Counter[Any]:
 
 
 @pytest.mark.parametrize("form", ["table", "view", "materialized"])
+@pytest.mark.sampled
 def test_a_reader_sees_the_old_release_or_the_new_one(hospital: PostgreSQL, postgres_dsn: str, form: str) -> None:
     whole = []
     for k in (OLD, NEW):

@@ -70,6 +70,7 @@ ASKED: list[tuple[dict[str, Any], list[PrivacyModel]]] = [
 
 
 @pytest.mark.parametrize(("settings", "models"), ASKED, ids=[str(reported) for reported, _ in ASKED])
+@pytest.mark.sampled
 def test_a_spec_and_python_have_the_same_models(settings: dict[str, Any], models: list[PrivacyModel]) -> None:
     assert_asks_the_same({"quasi_identifiers": RECIPES}, settings, models)
 
@@ -92,6 +93,7 @@ def assert_asks_the_same(spec: dict[str, Any], settings: dict[str, Any], models:
 
 @pytest.mark.parametrize(("settings", "models"), SIZES, ids=[str(reported) for reported, _ in SIZES])
 @pytest.mark.parametrize("k", [None, 3])
+@pytest.mark.sampled
 def test_a_risk_applies_without_k_unless_k_is_set(
     settings: dict[str, Any], models: list[PrivacyModel | ReleaseModel], k: int | None
 ) -> None:
@@ -331,6 +333,7 @@ def patients(rows: int = 240) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("form", ["table", "view"])
 @pytest.mark.parametrize("strategy", ["auto", "mondrian"])
 @pytest.mark.parametrize("unit", [None, "patient"])
+@pytest.mark.sampled
 def test_classes_with_one_sensitive_value_are_reported(
     engine: Engine, form: str, strategy: str, unit: str | None
 ) -> None:

@@ -13,6 +13,7 @@ STANDING = ("view", "local view", "materialized")
 
 @pytest.mark.parametrize("to", ["reader", "PUBLIC"])
 @pytest.mark.parametrize("kind", STANDING)
+@pytest.mark.sampled
 def test_default_privileges_do_not_show_what_a_view_needs(
     server: PostgreSQL, roles: list[Role], kind: str, to: str
 ) -> None:
@@ -36,6 +37,7 @@ def test_default_privileges_show_both_tables_of_an_anatomy(server: PostgreSQL, r
 
 @pytest.mark.parametrize("later", ["table", "view", "materialized", "anatomy"])
 @pytest.mark.parametrize("kind", ["table", "view", "materialized", "anatomy"])
+@pytest.mark.sampled
 def test_readers_of_a_release_can_read_its_replacement(
     server: PostgreSQL, roles: list[Role], kind: str, later: str
 ) -> None:
@@ -73,6 +75,7 @@ def test_rights_to_columns_stay_where_the_columns_do(server: PostgreSQL, roles: 
 
 @pytest.mark.parametrize("kind", ["table", "view", "materialized", "anatomy", "local view"])
 @pytest.mark.capability("owners and grants are kept")
+@pytest.mark.sampled
 def test_an_owner_who_can_read_the_source_stays_the_owner(server: PostgreSQL, roles: list[Role], kind: str) -> None:
     owner, reader, _ = roles
     release(server, kind)

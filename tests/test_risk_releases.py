@@ -235,6 +235,7 @@ def test_a_printed_statement_checks_the_size_of_every_class(engine: Engine, sour
 
 
 @pytest.mark.parametrize("name", ["mondrian", "refine", "kaca"])
+@pytest.mark.sampled
 def test_a_local_recoding_has_classes_that_are_large_enough(engine: Engine, source: str, name: str) -> None:
     into = f"{source}_{name}"
     release = kanon_sql.anonymize(

@@ -356,6 +356,7 @@ def test_a_column_without_a_role_is_reported_with_the_way_to_keep_it(tmp_path: P
         ("c2k/c2k.csv", ["i1_hops", "i2_hops"], {"nr": f"{NEARLY} (3,942 values in 3,942 rows)"}),
     ],
 )
+@pytest.mark.sampled
 def test_ordinary_tables_stop_for_a_reason_only(path: str, quasi: list[str], expected: dict[str, str]) -> None:
     engine = DuckDB()
     table = engine.read_file(f"{DATA}/{path}")

@@ -93,6 +93,7 @@ def partitions(things: Sequence[Any]) -> Iterator[list[list[Any]]]:
     definitions=st.lists(st.sampled_from([*DEFINED, TWO_OR_THREE]), min_size=1, max_size=2, unique_by=str),
 )
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_a_release_exists_whenever_one_class_of_all_rows_is_safe(
     name: str, rows: list[Row], definitions: list[Defined]
 ) -> None:

@@ -292,6 +292,7 @@ def release(engine: Engine, kind: str, stage: Callable[[str], None]) -> None:
 
 
 @pytest.mark.parametrize("kind", SPECS)
+@pytest.mark.sampled
 def test_a_release_leaves_nothing_in_the_session_of_the_caller(
     engine: Engine, make_table: MakeTable, kind: str
 ) -> None:
@@ -308,6 +309,7 @@ FAILING = [
 
 
 @pytest.mark.parametrize(("kind", "error"), FAILING)
+@pytest.mark.sampled
 def test_a_release_that_fails_leaves_nothing_in_the_session(
     engine: Engine, make_table: MakeTable, kind: str, error: type[BaseException]
 ) -> None:
@@ -328,6 +330,7 @@ def test_a_release_that_fails_leaves_nothing_in_the_session(
 
 
 @pytest.mark.parametrize("kind", SPECS)
+@pytest.mark.sampled
 def test_a_release_whose_transaction_is_lost_leaves_nothing(engine: Engine, make_table: MakeTable, kind: str) -> None:
     make_table(engine, "people", TYPES, ROWS)
     before = temporary(engine)

@@ -62,6 +62,7 @@ def released(engine: PostgreSQL, node: dict[str, int], **more: Any) -> list[str]
 
 
 @pytest.mark.parametrize("node", NODES.values(), ids=NODES)
+@pytest.mark.sampled
 def test_rows_are_sorted_by_their_released_values(postgres: PostgreSQL, node: dict[str, int]) -> None:
     source = people()
     create_table(postgres, "people", TYPES, source)

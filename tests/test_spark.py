@@ -110,6 +110,7 @@ def comparable(manifest: dict[str, Any]) -> Any:
     ],
     ids=str,
 )
+@pytest.mark.sampled
 def test_a_release_equals_that_of_duckdb(cluster: Spark, here: DuckDB, options: dict[str, Any]) -> None:
     released, other = release(cluster, **options), release(here, **options)
     assert comparable(released.manifest) == comparable(other.manifest)

@@ -129,6 +129,7 @@ def test_values_that_the_recipe_refuses_become_a_star(engine: Engine, name: str)
 
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("system", [grammars.ClickHouse, grammars.BigQuery], ids=["clickhouse", "bigquery"])
+@pytest.mark.sampled
 def test_other_systems_return_the_same_labels(embedded: DuckDB, system: Any, name: str) -> None:
     """Those of the engine for the first level of every recipe, which the test above compares with the hierarchies."""
     type_name, values, recipes = COLUMNS[name]

@@ -186,6 +186,7 @@ def test_indexes_of_a_materialized_view_are_created_again(server: PostgreSQL) ->
     ("identity", "published"),
     [("DEFAULT", "all"), ("DEFAULT", "insert, truncate"), ("DEFAULT", "insert"), ("FULL", "all"), ("FULL", "delete")],
 )
+@pytest.mark.sampled
 def test_a_publication_of_a_table_stays(
     server: PostgreSQL, published: str, identity: str, request: pytest.FixtureRequest
 ) -> None:

@@ -107,6 +107,7 @@ def test_only_our_comment_with_the_name_of_the_target_proves_it(school: Engine, 
         assert "school__age" in there(school)
 
 
+@pytest.mark.sampled
 def test_our_own_release_is_replaced_completely(school: Engine, form: str) -> None:
     """By every form in turn, and back; a pair of forms once, either way."""
     others = FORMS
@@ -137,6 +138,7 @@ def test_a_second_table_must_not_be_the_source(school: Engine) -> None:
         anonymize("school__age", spec, connection=school.connection, into="school", form="view", overwrite=True)
 
 
+@pytest.mark.sampled
 def test_the_comment_states_the_guarantee_and_keeps_the_users_comment(school: Engine, form: str) -> None:
     release(school, form)
     kind = school.existing(school.place("school")).form
@@ -172,6 +174,7 @@ def schemas(postgres: PostgreSQL) -> Iterator[tuple[PostgreSQL, str, str]]:
 
 @pytest.mark.parametrize("overwrite", [None, True])
 @pytest.mark.parametrize("kind", [*FORMS, "materialized"])
+@pytest.mark.sampled
 def test_a_target_is_never_in_another_schema_of_the_search_path(
     schemas: tuple[PostgreSQL, str, str], kind: str, overwrite: bool | None
 ) -> None:
@@ -194,6 +197,7 @@ def test_a_target_is_never_in_another_schema_of_the_search_path(
 
 @pytest.mark.parametrize("overwrite", [None, True])
 @pytest.mark.parametrize("kind", [*FORMS, "materialized"])
+@pytest.mark.sampled
 def test_a_name_in_another_case_is_another_table_on_a_server(
     postgres: PostgreSQL, kind: str, overwrite: bool | None
 ) -> None:

@@ -35,6 +35,7 @@ def old_target(engine: Engine, form: str) -> None:
 @pytest.mark.parametrize("old", ["table", "view"])
 @pytest.mark.parametrize("new", ["table", "view"])
 @pytest.mark.capability("a release as a table or a live view, and its replacement")
+@pytest.mark.sampled
 def test_an_old_table_or_view_is_replaced_only_on_request(people: People, old: str, new: str) -> None:
     old_target(people.engine, old)
     with pytest.raises(TargetError, match="overwrite=True"):
@@ -298,6 +299,7 @@ FORMULAS = {
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
 @pytest.mark.parametrize("formulas", [None, "escape", "keep"])
+@pytest.mark.sampled
 def test_no_spreadsheet_runs_what_was_released(engine: Engine, tmp_path: Path, ending: str, formulas: Any) -> None:
     shown = {**FORMULAS, None: None}
     rows = [(name, "x", -number, note) for number, note in enumerate(shown) for name in "ab"]

@@ -91,6 +91,7 @@ def answers(models: Sequence[PrivacyModel]) -> list[tuple[list[Any], bool]]:
 @pytest.mark.parametrize(
     ("models", "rolled"), list(zip(TOGETHER.values(), [False, True] * 4, strict=True)), ids=list(TOGETHER)
 )
+@pytest.mark.sampled
 def test_a_node_is_judged_as_without_lists(models: list[PrivacyModel], rolled: bool) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"_WORTH_ROWS": 0, "_WORTH_TESTS": 1, "_WORTH_KEEPING": 9, "_MOST_KEPT": 99}.items():

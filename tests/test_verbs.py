@@ -132,6 +132,7 @@ TARGETS: list[dict[str, Any]] = [{}, {"output": "out.csv"}, {"output": "out.parq
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=["temporary", "csv", "parquet", "table"])
+@pytest.mark.sampled
 def test_a_release_is_read_verified_and_copied_in_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: dict[str, Any]
 ) -> None:

@@ -45,6 +45,7 @@ ASKED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("options", ASKED, ids=str)
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_a_release_in_pieces_is_the_same_release(
     engine: Engine, make_table: MakeTable, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
@@ -80,6 +81,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.mark.parametrize("strategy", ["auto", "mondrian", "refine"])
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_no_select_joins_more_than_can_be_planned(statements: list[str], strategy: str) -> None:
     """DuckDB plans a hundred joins in some seconds and three hundred in minutes, and cannot be interrupted in it."""
     connection = duckdb.connect()

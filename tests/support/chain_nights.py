@@ -365,16 +365,20 @@ def _problem(
     return ""
 
 
-def main() -> None:
+def main() -> int:
+    """Run the cases that the command line requests; 1 if one was wrong."""
     cases, first = ([int(text) for text in sys.argv[1:]] + [0])[:2]
     ends: Counter[str] = Counter()
+    wrong = 0
     with ProcessPoolExecutor(2) as pool:
         for seed, found, problem in pool.map(run, range(first, first + cases), chunksize=2):
             ends += found
             if problem:
+                wrong += 1
                 print(seed, problem, flush=True)
-    print(dict(ends))
+    print(f"{cases:,} databases from seed {first}: {wrong} wrong; nights: {dict(ends)}")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -592,12 +592,21 @@ def _cached_text(query: str, dialect: str, **holes: Any) -> str:
     return _TEXTS[key][0]
 
 
-if __name__ == "__main__":
+def main() -> int:
+    """Run the cases that the command line requests; 1 if one was wrong."""
+    cases, first = ([int(text) for text in sys.argv[1:]] + [0])[:2]
     ends: Counter[str] = Counter()
-    for seed, end, problem in runs(int(sys.argv[2]) if len(sys.argv) > 2 else 0, int(sys.argv[1])):
+    wrong = 0
+    for seed, end, problem in runs(first, cases):
         ends[end] += 1
         if problem:
+            wrong += 1
             print(seed, problem, flush=True)
-        if sum(ends.values()) % 100 == 0:
-            print(dict(ends), flush=True)
-    print(dict(ends))
+        if ends.total() % 100 == 0:
+            print(f"{ends.total():,} cases: {dict(ends)}", file=sys.stderr, flush=True)
+    print(f"{cases:,} cases from seed {first}: {wrong} wrong; {dict(ends)}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -336,16 +336,20 @@ def run(seed: int, nights: int = 5, connection: Any = None) -> tuple[int, Counte
     return seed, ends, ""
 
 
-def main() -> None:
+def main() -> int:
+    """Run the cases that the command line requests; 1 if one was wrong."""
     cases, first = ([int(text) for text in sys.argv[1:]] + [0])[:2]
     ends: Counter[str] = Counter()
+    wrong = 0
     with ProcessPoolExecutor() as pool:
         for seed, found, problem in pool.map(run, range(first, first + cases), chunksize=5):
             ends += found
             if problem:
-                print(seed, problem)
-    print(dict(ends))
+                wrong += 1
+                print(seed, problem, flush=True)
+    print(f"{cases:,} databases from seed {first}: {wrong} wrong; nights: {dict(ends)}")
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
