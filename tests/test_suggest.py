@@ -230,6 +230,20 @@ def test_init_writes_a_spec_that_anonymize_runs(tmp_path: Path, monkeypatch: pyt
 # The parts
 
 
+def test_a_spec_of_several_files_runs_from_any_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "[x]"  # whose name looks like a glob, which must stay a name
+    for year in (2024, 2025):
+        (folder / f"year={year}").mkdir(parents=True)
+        people = pandas.DataFrame({"age": [20 + i % 7 for i in range(30)], "site": [year] * 30})
+        people.to_parquet(folder / f"year={year}" / "people.parquet")
+    monkeypatch.chdir(folder)
+    done("init", "**/*.parquet", "--output", "release.yml")
+    assert yaml.safe_load((folder / "release.yml").read_text())["source"] == "**/*.parquet"
+    monkeypatch.chdir(tmp_path)
+    done("anonymize", "--spec", folder / "release.yml")
+    assert len(pandas.read_parquet(folder / "release.parquet")) == 60
+
+
 @pytest.mark.parametrize(
     ("gap", "span", "widths"),
     [

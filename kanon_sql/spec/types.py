@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 from collections.abc import Mapping
@@ -55,8 +56,14 @@ def _in_folder(value: str, info: ValidationInfo) -> str:
 
 
 def _in_folder_if_there(value: str, info: ValidationInfo) -> str:
+    """Resolve a file, or a glob of files, against the spec file's folder; other names, as of tables, stay unchanged."""
     resolved = _in_folder(value, info)
-    return resolved if os.path.isfile(resolved) else value
+    if os.path.isfile(resolved):
+        return resolved
+    if not info.context or not glob.has_magic(value):
+        return value
+    pattern = os.path.join(glob.escape(str(info.context["folder"])), Path(value).expanduser())
+    return pattern if next(glob.iglob(pattern, recursive=True, include_hidden=True), None) else value
 
 
 def _path_or_mapping(value: object, info: ValidationInfo) -> object:

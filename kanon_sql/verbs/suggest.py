@@ -525,14 +525,12 @@ def places_of(suggestions: Suggestions, folder: Path) -> dict[str, Any]:
         where = {} if has_password(database) else {"database": relative_place(folder, database)}
         return {"source": suggestions.source, **where, "target": {"table": f"{suggestions.source}_anon"}}
     source = Path(suggestions.source)
-    if not os.path.isfile(source):  # a pattern for several files
-        place = os.path.abspath(source)
+    if not os.path.isfile(source):  # a glob of several files
         name = "release.parquet"
     else:
         suffix = ".parquet" if kind_of_file(source.name) == "Excel" else source.suffix
-        place = relative_place(folder, suggestions.source)
         name = f"{source.stem}_anon{suffix}"
-    return {"source": place, **suggestions.reading, "target": {"file": name}}
+    return {"source": relative_place(folder, suggestions.source), **suggestions.reading, "target": {"file": name}}
 
 
 def relative_place(folder: Path, path: str) -> str:
