@@ -1,15 +1,55 @@
 -- Several known rows of a person: how many people have rows in all classes that they are in.
 
--- name: memberships
--- Count the rows of every person in every class, up to three; people are numbered by their digests, a random order that is the same in every run.
--- columns: class (1, 2, …), person (1, 2, …), n (rows, at most 3)
+-- name: people_with_rows
+-- Count the people with at least two rows, and with at least three.
 SELECT
-  CAST(DENSE_RANK() OVER (ORDER BY $names) AS INTEGER) AS class,
-  CAST(DENSE_RANK() OVER (ORDER BY MD5(CAST(cells._unit AS TEXT)), cells._unit) AS INTEGER) AS person,
-  CAST(LEAST(COUNT(*), 3) AS INTEGER) AS n
-FROM (SELECT $columns, $unit AS _unit FROM $relation AS r) AS cells
+  COALESCE(SUM(CASE WHEN v.n >= 2 THEN 1 ELSE 0 END), 0) AS two,
+  COALESCE(SUM(CASE WHEN v.n >= 3 THEN 1 ELSE 0 END), 0) AS three
+FROM $people AS v
+WHERE NOT v.value IS NULL;
+
+-- name: chosen
+-- Choose people with two rows, and people with more, by their digests: a random order that is the same in every run.
+-- columns: unit, rows, person (1, 2, …)
+SELECT
+  chosen.unit,
+  chosen.rows,
+  CAST(ROW_NUMBER() OVER (ORDER BY chosen.digest, chosen.value) AS INTEGER) AS person
+FROM (
+  SELECT two.unit, two.rows, two.value, two.digest
+  FROM (
+    SELECT v.code_0 AS unit, v.n AS rows, v.value, MD5(CAST(v.value AS TEXT)) AS digest
+    FROM $people AS v
+    WHERE v.n = 2 AND NOT v.value IS NULL
+    ORDER BY digest, v.value
+    LIMIT $most
+  ) AS two
+  UNION ALL
+  SELECT more.unit, more.rows, more.value, more.digest
+  FROM (
+    SELECT v.code_0 AS unit, v.n AS rows, v.value, MD5(CAST(v.value AS TEXT)) AS digest
+    FROM $people AS v
+    WHERE v.n > 2 AND NOT v.value IS NULL
+    ORDER BY digest, v.value
+    LIMIT $most
+  ) AS more
+) AS chosen;
+
+-- name: classes
+-- Number the classes of the chosen people in the order of their values.
+-- engines: duckdb
+SELECT $names, CAST(ROW_NUMBER() OVER (ORDER BY $names) AS INTEGER) AS class
+FROM (SELECT DISTINCT $names FROM $cells AS c WHERE c._unit IN (SELECT k.unit FROM $chosen AS k)) AS found;
+
+-- name: memberships
+-- Count the rows of every person in these classes, up to three.
+-- columns: class, unit, n (rows, at most 3)
+-- engines: duckdb
+SELECT found.class, cells._unit AS unit, CAST(LEAST(SUM(cells.n), 3) AS INTEGER) AS n
+FROM $cells AS cells
+JOIN $classes AS found ON $same
 WHERE NOT cells._unit IS NULL
-GROUP BY $names, cells._unit;
+GROUP BY found.class, cells._unit;
 
 -- name: slots
 -- Number the first, second and third row of a person in every class, those that fewest people have first; a person has a second row in a class or not, whichever row it is.
@@ -31,39 +71,32 @@ FROM (
 -- name: slots_of_people
 -- List the slots of every person.
 -- engines: duckdb
-SELECT m.person, s.slot, s.class, s.nth, s.members
+SELECT m.unit, s.slot, s.class, s.nth, s.members
 FROM $memberships AS m
 JOIN $slots AS s ON s.class = m.class AND s.nth <= m.n;
 
--- name: people_with_rows
--- Count the people with at least some number of rows.
--- engines: duckdb
-SELECT COUNT(*) AS people
-FROM (SELECT m.person FROM $memberships AS m GROUP BY m.person HAVING SUM(m.n) >= $rows) AS able;
-
 -- name: targets
--- Choose people with enough rows, and of each of them the slots in the smallest classes.
+-- Of the chosen people with enough rows, list the slots in the smallest classes.
 -- columns: person, slot, class, nth, partly (1 if the person has more slots, otherwise 0)
 -- engines: duckdb
 SELECT
   ranked.person, ranked.slot, ranked.class, ranked.nth, CASE WHEN ranked.slots > $most_slots THEN 1 ELSE 0 END AS partly
 FROM (
   SELECT
-    k.person,
+    able.person,
     k.slot,
     k.class,
     k.nth,
-    COUNT(*) OVER (PARTITION BY k.person) AS slots,
-    ROW_NUMBER() OVER (PARTITION BY k.person ORDER BY k.members, k.class, k.nth) AS place
+    COUNT(*) OVER (PARTITION BY k.unit) AS slots,
+    ROW_NUMBER() OVER (PARTITION BY k.unit ORDER BY k.members, k.class, k.nth) AS place
   FROM $slots_of_people AS k
   JOIN (
-    SELECT m.person
-    FROM $memberships AS m
-    GROUP BY m.person
-    HAVING SUM(m.n) >= $rows
-    ORDER BY m.person
+    SELECT c.unit, c.person
+    FROM $chosen AS c
+    WHERE c.rows >= $rows
+    ORDER BY c.person
     LIMIT $most_people
-  ) AS chosen ON chosen.person = k.person
+  ) AS able ON able.unit = k.unit
 ) AS ranked
 WHERE ranked.place <= $most_slots;
 
@@ -111,7 +144,7 @@ SELECT MIN(k.person) AS person FROM $costs AS k WHERE k.work > $most_work;
 SELECT k.a, k.b, COUNT(*) AS people
 FROM $costs AS k
 JOIN $slots_of_people AS x ON x.slot = k.a
-JOIN $slots_of_people AS y ON y.slot = k.b AND y.person = x.person
+JOIN $slots_of_people AS y ON y.slot = k.b AND y.unit = x.unit
 WHERE k.person < $before
 GROUP BY k.a, k.b;
 
@@ -122,8 +155,8 @@ GROUP BY k.a, k.b;
 SELECT k.a, k.b, k.c, COUNT(*) AS people
 FROM $costs AS k
 JOIN $slots_of_people AS x ON x.slot = k.a
-JOIN $slots_of_people AS y ON y.slot = k.b AND y.person = x.person
-JOIN $slots_of_people AS z ON z.slot = k.c AND z.person = x.person
+JOIN $slots_of_people AS y ON y.slot = k.b AND y.unit = x.unit
+JOIN $slots_of_people AS z ON z.slot = k.c AND z.unit = x.unit
 WHERE k.person < $before
 GROUP BY k.a, k.b, k.c;
 

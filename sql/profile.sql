@@ -25,6 +25,11 @@ SELECT COUNT(*) AS fractions FROM (SELECT $column AS value FROM $source AS s) AS
 SELECT v.value, v.n, CAST(ROW_NUMBER() OVER () AS INTEGER) AS code_0
 FROM (SELECT $column AS value, COUNT(*) AS n FROM $source AS s GROUP BY $column) AS v;
 
+-- name: ordered_values
+-- Number counted values in their order, so that the numbers are the same in every run.
+-- columns: value, n (rows), code_0 (1, 2, …)
+SELECT v.value, v.n, CAST(ROW_NUMBER() OVER (ORDER BY v.value) AS INTEGER) AS code_0 FROM $values AS v;
+
 -- name: value_pairs
 -- Count the rows with each pair of values of two quasi-identifiers.
 -- columns: value, other, n (rows)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kanon_sql import queries
 from kanon_sql.attack import interval
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.plan.source import Source
+from kanon_sql.privacy import UNIT
 from kanon_sql.queries import Hole, Relation, Same
+from kanon_sql.release.kinds import Cells
 from kanon_sql.risk.known_rows import KnownRows, SeveralRows, known_rows
 from kanon_sql.spec import Spec
 
@@ -21,47 +22,43 @@ _AFTER_ALL = 2**31 - 1  # a number after the last person
 _MOST_KEYS = 20  # columns that are tested for whether they link rows
 
 
-def several_rows(
-    source: Source, names: Sequence[str], unit: str, here: Scratch, linked_by: Sequence[str]
-) -> SeveralRows:
-    """The risk if an attacker has two or three rows of a person, in a table with its people, in an embedded engine.
+def several_rows(tables: Scratch, cells: Cells, linked_by: Sequence[str]) -> SeveralRows:
+    """The risk if an attacker has two or three rows of a person, by the coded cells of a table with its people.
 
-    `names`: the columns that determine the classes.
+    `tables`: where the cells were coded.
     """
-    memberships = here.receive(
-        "memberships",
-        source.engine,
-        memberships_sql(source, names, unit),
-        "known_rows/memberships",
+    here, people = cells.tables, cells.codes[UNIT]
+    (able,) = tables.rows("known_rows/people_with_rows", people=people)
+    query = tables.text("known_rows/chosen", people=people, most=_MOST_PEOPLE)
+    chosen = here.receive("known_chosen", tables.engine, query, "known_rows/chosen")
+    names = list(cells.names)
+    classes = here.create("known_classes", "known_rows/classes", names=names, cells=cells.relation, chosen=chosen)
+    same = Same(names, "cells", "found")
+    memberships = here.create(
+        "known_memberships", "known_rows/memberships", cells=cells.relation, classes=classes, same=same
     )
-    slots = here.create("slots", "known_rows/slots", memberships=memberships)
-    slots_of_people = here.create("known_slots", "known_rows/slots_of_people", memberships=memberships, slots=slots)
-    found = [_known(here, memberships, slots, slots_of_people, rows) for rows in _SETS]
-    here.drop("known_slots", "slots", "memberships")
-    return SeveralRows(tuple(linked_by), tuple(figures for figures in found if figures.people))
-
-
-def memberships_sql(source: Source, names: Sequence[str], unit: str) -> str:
-    """The query that counts the rows of every person in every class, the only one that reads the table."""
-    plain = {name: column for column, name in queries.plain_names(names).items()}
-    return queries.text(
-        "known_rows/memberships",
-        source.engine.dialect,
-        names=list(plain),
-        columns=plain,
-        unit=[unit],
-        relation=source.table.relation,
+    slots = here.create("known_slots", "known_rows/slots", memberships=memberships)
+    slots_of_people = here.create(
+        "known_slots_of_people", "known_rows/slots_of_people", memberships=memberships, slots=slots
     )
+    found = [
+        _known(here, chosen, slots, slots_of_people, rows, int(number))
+        for rows, number in zip(_SETS, able, strict=True)
+        if number
+    ]
+    here.drop(chosen, classes, memberships, slots, slots_of_people)
+    return SeveralRows(tuple(linked_by), tuple(found))
 
 
-def _known(here: Scratch, memberships: Relation, slots: Relation, slots_of_people: Relation, rows: int) -> KnownRows:
-    """The risk if an attacker has a number of rows of a person."""
-    ((people,),) = here.rows("known_rows/people_with_rows", memberships=memberships, rows=rows)
+def _known(
+    here: Scratch, chosen: Relation, slots: Relation, slots_of_people: Relation, rows: int, people: int
+) -> KnownRows:
+    """The risk if an attacker has a number of rows of a person; `people`: those who have as many."""
     targets = here.create(
         "targets",
         "known_rows/targets",
         slots_of_people=slots_of_people,
-        memberships=memberships,
+        chosen=chosen,
         rows=rows,
         most_people=_MOST_PEOPLE,
         most_slots=_MOST_SLOTS,
@@ -82,7 +79,7 @@ def _known(here: Scratch, memberships: Relation, slots: Relation, slots_of_peopl
     measured = sum(n for _, n in by_candidates)
     singled_out = sum(n for size, n in by_candidates if size == 1)
     uncertain = interval(singled_out, measured) if 0 < measured < people else None
-    return known_rows(rows, int(people), int(partly), by_candidates, uncertain)
+    return known_rows(rows, people, int(partly), by_candidates, uncertain)
 
 
 def linking_columns(table: Source, whole: Source | None, names: Sequence[str], spec: Spec, unit: str) -> list[str]:

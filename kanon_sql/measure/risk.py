@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from kanon_sql import queries
 from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
@@ -22,7 +23,7 @@ from kanon_sql.plan.privacy_models import check_models, check_unit, models_of
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import AnyPrivacyModel, Finding, PrivacyModel, PrivacyModels, ReleaseModel, journalist_risk
 from kanon_sql.release.findings import Homogeneous, Summary, counted_columns, summarize
-from kanon_sql.release.kinds import Cells
+from kanon_sql.release.kinds import Cells, coded
 from kanon_sql.risk import attribution
 from kanon_sql.risk.attribution import Sensitive
 from kanon_sql.risk.classes import Classes, classes_of
@@ -102,13 +103,13 @@ class RiskMeasurement:
             copy = replace(source, table=replace(source.table, relation=relation))
             counted = released if released is not source or models.needs_all(source) else copy
             further = counted_columns(models.every, self.spec.sensitive) if counted is copy else {}
-            here = Scratch(stack.enter_context(embedded_for(source.engine)), "risk_cells")
-            contents_found, sets, cells = self._columns(
-                role, tables, copy, models.names, rows, further, stack.enter_context(here)
-            )
-            shared = cells if counted is copy else None
-            classes, summary = self._classes(role, counted, models, whole, population, shared)
-            known_rows = self._several_rows(role, source, counted, models, whole, classes, here)
+            here = stack.enter_context(Scratch(stack.enter_context(embedded_for(source.engine)), "risk_cells"))
+            contents_found, sets, cells = self._columns(role, tables, copy, models.names, rows, further, here)
+            if counted is not copy:
+                here.drop(cells.relation)
+                tables, cells = _coded(stack, counted, models, self.spec.sensitive)
+            classes, summary = self._classes(role, counted, models, whole, population, cells)
+            known_rows = self._several_rows(role, source, models, whole, classes, tables, cells)
         findings = models.findings(summary)
         # A release is compared with the norms of its source, even if it hides the ZIP codes.
         is_american = bool(contents_found.zips) or bool(before and any(norm.name == HARBOR for norm in before.norms))
@@ -139,13 +140,16 @@ class RiskMeasurement:
         self,
         role: str,
         source: Source,
-        counted: Source,
         models: _Models,
         whole: Whole | None,
         classes: Classes,
-        here: Scratch,
+        tables: Scratch,
+        cells: Cells,
     ) -> SeveralRows | None:
-        """The risk if an attacker knows several rows of a person; None if rows are counted. `counted`: with people."""
+        """The risk if an attacker knows several rows of a person; None if rows are counted.
+
+        `tables`: where the cells were coded.
+        """
         unit = models.requested.unit
         if unit is None:
             return None
@@ -153,7 +157,7 @@ class RiskMeasurement:
             return SeveralRows((), ())
         self.observer.stage(f"Combining the rows of every person of {role}")
         linked_by = linking_columns(source, whole.source if whole else None, models.names, self.spec, unit)
-        return several_rows(counted, models.names, unit, here, linked_by)
+        return several_rows(tables, cells, linked_by)
 
     def _classes(
         self,
@@ -162,7 +166,7 @@ class RiskMeasurement:
         models: _Models,
         whole: Whole | None,
         population: PopulationQuery | None,
-        cells: Cells | None,
+        cells: Cells,
     ) -> tuple[Classes, Summary]:
         """The classes by size, and the models' figures."""
         self.observer.stage(f"Counting the classes of {role}")
@@ -250,6 +254,17 @@ class RiskMeasurement:
         if not sets.complete:
             self.notes.append(f"time was up before all small sets of columns of {role} were counted")
         return found, sets, cells
+
+
+def _coded(
+    stack: contextlib.ExitStack, counted: Source, models: _Models, sensitive: Sequence[str]
+) -> tuple[Scratch, Cells]:
+    """The coded cells of a table that the columns were not counted on, and where they were coded."""
+    tables = stack.enter_context(Scratch(counted.engine, "released"))
+    here = stack.enter_context(Scratch(stack.enter_context(embedded_for(counted.engine)), "released_cells"))
+    names = {name: column for column, name in queries.plain_names(models.names).items()}
+    relation, columns = counted.table.relation, counted_columns(models.every, sensitive)
+    return tables, coded(tables, relation, names, columns, here, tables.count(relation), {})
 
 
 @dataclass(frozen=True)

@@ -73,11 +73,14 @@ def coded(
 ) -> Cells:
     """The cells of a relation as integer codes; equal values have equal codes. NULL is 0, but no code of a person.
 
+    With people, the codes of `names` are in the order of the values, so that people are measured in the same order.
     `names`, `columns`: of the relation, by our names for them. `rows`: of the relation; SourceError if it has other
     ones now. `values`: the tables of `profile/numbered_values` that exist, by column.
     """
     every = {**names, **columns}
     codes = {name: values.get(column) or _codes(tables, name, column, relation) for name, column in every.items()}
+    if UNIT in columns:
+        codes |= {name: tables.create(f"order_{name}", "profile/ordered_values", values=codes[name]) for name in names}
     query = queries.coded_tuples(relation, every, _coded_columns(codes), tables.engine.dialect)
     return _complete(here, here.receive("cells", tables.engine, query), list(names), columns, codes, rows)
 

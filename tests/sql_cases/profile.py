@@ -24,6 +24,13 @@ CASES = [
         {"words": ({"word": "VARCHAR"}, [("a",), ("a",)])},
     ),
     Case(
+        "profile/ordered_values",
+        {"values": Relation("counted")},
+        ["value", "n", "code_0"],
+        [(7, 1, 1), (40, 4, 2)],
+        relation("counted", "value n code_0", (40, 4, 1), (7, 1, 2)),
+    ),
+    Case(
         "profile/column",
         {"values": Relation("counted"), "small": 3},
         _PROFILE,
