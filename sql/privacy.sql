@@ -83,25 +83,21 @@ SELECT $columns, COUNT(*) AS n FROM $release AS r GROUP BY $columns, COALESCE(CA
 
 -- name: released_people
 -- Keep the source rows, with the labels of the release, whose class occurs in the release.
-SELECT $columns, $hidden
-FROM (
-  SELECT $columns, $hidden, kept.kanon_own, MIN(kept.kanon_own) OVER (PARTITION BY $names) AS kanon_least
-  FROM (
-    SELECT $columns, $hidden, 1 AS kanon_own FROM $people AS p
-    UNION ALL
-    SELECT $columns, $hidden, 0 AS kanon_own
-    FROM $released AS r LEFT JOIN (SELECT $hidden FROM $people AS p WHERE FALSE) AS no_person ON FALSE
-  ) AS kept
-) AS classes
-WHERE classes.kanon_own = 1 AND classes.kanon_least = 0;
+-- engines: duckdb
+SELECT $columns, $hidden FROM $people AS p SEMI JOIN $released AS r ON $same;
 
 -- name: differing_rows
 -- Count the kinds of rows that two releases contain in different numbers, whatever their types.
 SELECT COUNT(*) AS differing
 FROM (
-  (SELECT CAST($columns AS TEXT), a.n FROM $one AS a EXCEPT SELECT CAST($columns AS TEXT), b.n FROM $other AS b)
-  UNION ALL
-  (SELECT CAST($columns AS TEXT), b.n FROM $other AS b EXCEPT SELECT CAST($columns AS TEXT), a.n FROM $one AS a)
+  SELECT COUNT(*) AS releases
+  FROM (
+    SELECT CAST($columns AS TEXT), a.n, 1 AS kanon_side FROM $one AS a
+    UNION ALL
+    SELECT CAST($columns AS TEXT), b.n, 2 AS kanon_side FROM $other AS b
+  ) AS kinds
+  GROUP BY $columns, kinds.n
+  HAVING MIN(kinds.kanon_side) = MAX(kinds.kanon_side)
 ) AS differences;
 
 -- name: reference

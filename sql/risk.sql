@@ -9,16 +9,17 @@ FROM (SELECT COUNT(*) AS n FROM $source AS s GROUP BY $columns) AS classes;
 -- name: exact_people
 -- Count the people with a row whose values in some columns no other person has.
 -- columns: singled_out (people), counted (all people)
-SELECT
-  COUNT(DISTINCT CASE WHEN pairs.first_person = pairs.last_person THEN pairs.person END) AS singled_out,
-  COUNT(DISTINCT pairs.person) AS counted
+SELECT alone.singled_out, everybody.counted
 FROM (
-  SELECT
-    cells.person,
-    MIN(cells.person) OVER (PARTITION BY $values) AS first_person,
-    MAX(cells.person) OVER (PARTITION BY $values) AS last_person
-  FROM (SELECT DISTINCT $unit AS person, $columns FROM $source AS s) AS cells
-) AS pairs;
+  SELECT COUNT(DISTINCT classes.first_person) AS singled_out
+  FROM (
+    SELECT MIN(cells.person) AS first_person, MAX(cells.person) AS last_person
+    FROM (SELECT $unit AS person, $columns FROM $source AS s) AS cells
+    GROUP BY $values
+  ) AS classes
+  WHERE classes.first_person = classes.last_person
+) AS alone
+CROSS JOIN (SELECT COUNT(DISTINCT people.person) AS counted FROM (SELECT $unit AS person FROM $source AS s) AS people) AS everybody;
 
 -- name: values
 -- Sample counted values of one column as text, by the order of their digests; NULL is left out.

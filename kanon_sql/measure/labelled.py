@@ -20,7 +20,7 @@ from kanon_sql.measure.evidence import Evidence
 from kanon_sql.plan.population import opened_population
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Relation, Same
 from kanon_sql.release.full_domain import FullDomain, shown_population
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.people_check import as_read, with_people
@@ -131,9 +131,9 @@ def labelled_people(
             "privacy/released_people",
             people=people,
             released=released,
-            names=list(names),
             columns=columns,
             hidden=hidden,
+            same=Same(list(names), "p", "r"),
         )
         expected = tables.create("shown", "privacy/class_rows", release=with_people_rows, columns=columns)
         ((differing,),) = tables.rows("privacy/differing_rows", one=released, other=expected, columns=columns)

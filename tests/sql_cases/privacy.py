@@ -15,7 +15,7 @@ from kanon_sql.privacy import (
     l_diversity,
     t_closeness,
 )
-from kanon_sql.queries import Relation, over_classes
+from kanon_sql.queries import Relation, Same, over_classes
 from sql_cases.case import COUNTED, Case, Relations, on_node, relation
 from sql_cases.population import OF_PRIVACY
 
@@ -179,7 +179,7 @@ CASES = [
         {
             "people": Relation("people"),
             "released": Relation("released"),
-            "names": ["a"],
+            "same": Same(["a"], "p", "r"),
             "columns": ["a", "ill"],
             "hidden": ["person", "ward"],
         },
