@@ -175,6 +175,7 @@ from kanon_sql.queries.tree import (
     scratch,
     sentence,
     text,
+    text_of_each,
     typed,
     union_all,
     unmasked,

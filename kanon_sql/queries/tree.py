@@ -10,7 +10,7 @@ Holes are filled in the syntax tree, so a name or value cannot break out of its 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any
@@ -137,6 +137,32 @@ def tree(name: str, dialect: str = "", **holes: Hole) -> exp.Query:
     filled = _fill(_template(name), holes, _has_lists(dialect))
     assert isinstance(filled, exp.Query)
     return filled
+
+
+def text_of_each(name: str, dialect: str, each: Sequence[Mapping[str, Hole]], **holes: Hole) -> str:
+    """Print a query with these holes filled several times: the items of its lists that depend on them are repeated.
+
+    A column that has the name of such a hole is the item with it: `$safe AS safe` becomes `$safe_0 AS safe_0`, ….
+    """
+    repeated = _template(name).copy()
+    for select in repeated.find_all(exp.Select):
+        items = []
+        for item in select.expressions:
+            varying = {part.name for part in item.find_all(exp.Placeholder, exp.Column)} & each[0].keys()
+            items += [_numbered(item, number, varying) for number, _ in enumerate(each)] if varying else [item]
+        select.set("expressions", items)
+    filled = {f"{hole}_{number}": filling for number, of_one in enumerate(each) for hole, filling in of_one.items()}
+    return printed(_fill(repeated, filled | holes, _has_lists(dialect)), dialect)
+
+
+def _numbered(item: exp.Expr, number: int, names: Collection[str]) -> exp.Expr:
+    """A list item with a number after these names of holes and columns, and after its own."""
+    copy = exp.alias_(item.unalias().copy(), f"{item.alias}_{number}")
+    for part in list(copy.find_all(exp.Placeholder, exp.Column)):
+        if part.name in names:
+            new = f"{part.name}_{number}"
+            part.set("this", new if isinstance(part, exp.Placeholder) else exp.to_identifier(new))
+    return copy
 
 
 def with_condition(query: exp.Select, condition: Predicate, dialect: str) -> exp.Select:
@@ -310,7 +336,9 @@ def _has_lists(dialect: str) -> bool:
     return dialect == "duckdb"
 
 
-def over_classes(given: Predicate, weight: str | None = None) -> tuple[Predicate, Predicate]:
+def over_classes(
+    given: Predicate, weight: str | None = None, of_class: str = "of_class"
+) -> tuple[Predicate, Predicate]:
     """Split an aggregate over classes into an aggregate of a column `of_class`, and the figure of a class in it.
 
     `weight`: the column with the number of classes that a row represents.
@@ -323,10 +351,10 @@ def over_classes(given: Predicate, weight: str | None = None) -> tuple[Predicate
     if not isinstance(aggregate, (exp.Min, exp.Max, exp.Sum)):
         raise SpecError(f"{given.text!r} is not MIN, MAX or SUM over the classes; write one, such as MAX(most / rows)")
     inner = aggregate.this.sql("duckdb")
-    of_class: exp.Expr = exp.column("of_class")
+    figure: exp.Expr = exp.column(of_class)
     if weight and isinstance(aggregate, exp.Sum):
-        of_class = of_class * exp.column(weight)
-    aggregate.set("this", of_class)
+        figure = figure * exp.column(weight)
+    aggregate.set("this", figure)
     return Predicate(aggregate.sql("duckdb")), replace(given, text=inner)
 
 

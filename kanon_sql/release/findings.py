@@ -226,15 +226,22 @@ def _of_column(kinds: Kinds, name: str, column: str, model: PrivacyModels, with_
 def _judged(
     tables: Scratch, kinds: Relation, model: PrivacyModels, privacy_models: Sequence[PrivacyModel]
 ) -> list[Summary]:
-    """The findings of models on the kinds of classes."""
+    """The findings of models on the kinds of classes, by one query."""
+    if not privacy_models:
+        return []
     model = replace(model, populated=False, population_unit=False)  # in a release there is no one else
-    summaries = []
-    for privacy_model in privacy_models:
+    each: list[dict[str, Hole]] = []
+    for number, privacy_model in enumerate(privacy_models):
         safe = replace(model.predicate(privacy_model), unit=PEOPLE if model.unit else None)
-        holes = achieved_holes(model, privacy_model, PEOPLE, "weight")
-        rows = tables.rows("release/class_summary", kinds=kinds, safe=safe, **holes)
-        summaries.append(_of_classes(privacy_model, rows))
-    return summaries
+        each.append({"safe": safe, **achieved_holes(model, privacy_model, PEOPLE, "weight", f"of_class_{number}")})
+    name = "release/class_summary"
+    (row,) = tables.rows_as(queries.text_of_each(name, tables.engine.dialect, each, kinds=kinds), name)
+    of_all, figures, count = row[:3], row[3:], len(privacy_models)
+    of_each = zip(figures[:count], figures[count : 2 * count], figures[2 * count :], strict=True)
+    return [
+        _of_classes(privacy_model, [(*of_all, *of_model)])
+        for privacy_model, of_model in zip(privacy_models, of_each, strict=True)
+    ]
 
 
 def homogeneous(
@@ -413,20 +420,25 @@ def _given(population: Relation | None, privacy_model: PrivacyModel | ReleaseMod
 
 
 def achieved_holes(
-    model: PrivacyModels, privacy_model: PrivacyModel, unit: str | None = None, weight: str | None = None
-) -> dict[str, Predicate | None]:
+    model: PrivacyModels,
+    privacy_model: PrivacyModel,
+    unit: str | None = None,
+    weight: str | None = None,
+    of_class: str = "of_class",
+) -> dict[str, Hole]:
     """The expressions that measure what a release achieves under a model.
 
     `unit`: the column by which people are counted. `weight`: the column of the classes that a row represents.
+    `of_class`: the name of the column with the figure of a class.
     """
     if privacy_model.achieved is None:
         return {"achieved": None, "of_class": None}
     figure = replace(model.predicate(privacy_model, privacy_model.achieved), unit=unit if model.unit else None)
-    achieved, of_class = queries.over_classes(figure, weight)
+    achieved, inner = queries.over_classes(figure, weight, of_class)
     if model.unit and privacy_model.one_value:  # a person with several values leaves the figure of her class undefined
-        of_class = replace(of_class, text=f"CASE WHEN _known THEN {of_class.text} END")
-        achieved = replace(achieved, text=f"CASE WHEN COUNT(of_class) = COUNT(*) THEN {achieved.text} END")
-    return {"achieved": achieved, "of_class": of_class}
+        inner = replace(inner, text=f"CASE WHEN _known THEN {inner.text} END")
+        achieved = replace(achieved, text=f"CASE WHEN COUNT({of_class}) = COUNT(*) THEN {achieved.text} END")
+    return {"achieved": achieved, "of_class": inner}
 
 
 def _figure(value: Any) -> Any:
