@@ -186,7 +186,6 @@ def risk() -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["mondrian", "mondrian_relaxed", "refine"])
-@pytest.mark.sampled
 def test_the_people_of_a_written_release_are_counted_by_its_evidence(strategy: str) -> None:
     manifest, counted = written(strategy)
     seen = risk()

@@ -352,7 +352,6 @@ main()
 
 @pytest.mark.parametrize(("steps", "overwrite"), [(0, True), (1, False), (1, True), (2, True), (3, False), (3, True)])
 @pytest.mark.slow
-@pytest.mark.sampled
 def test_a_killed_run_leaves_no_two_files_that_do_not_match(folder: Path, steps: int, overwrite: bool) -> None:
     """Killed before the first, second or third of the renames, or not at all."""
     if overwrite:

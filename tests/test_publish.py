@@ -90,7 +90,6 @@ def test_without_transactions_the_end_result_is_the_same(
 
 
 @pytest.mark.parametrize("old", [None, *FORMS])
-@pytest.mark.sampled
 def test_without_transactions_an_unsafe_release_leaves_only_the_old_one(
     without_transactions: DuckDB, monkeypatch: pytest.MonkeyPatch, old: str | None
 ) -> None:

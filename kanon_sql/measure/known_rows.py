@@ -23,9 +23,9 @@ _MOST_KEYS = 20  # columns that are tested for whether they link rows
 
 
 def several_rows(tables: Scratch, cells: Cells, linked_by: Sequence[str]) -> SeveralRows:
-    """The risk if an attacker has two or three rows of a person, by the coded cells of a table with its people.
+    """Measure the risk if an attacker has two or three rows of a person, on the coded cells of a table and its people.
 
-    `tables`: where the cells were coded.
+    `tables`: the scratch tables in which the cells were coded.
     """
     here, people = cells.tables, cells.codes[UNIT]
     (able,) = tables.rows("known_rows/people_with_rows", people=people)
@@ -53,7 +53,7 @@ def several_rows(tables: Scratch, cells: Cells, linked_by: Sequence[str]) -> Sev
 def _known(
     here: Scratch, chosen: Relation, slots: Relation, slots_of_people: Relation, rows: int, people: int
 ) -> KnownRows:
-    """The risk if an attacker has a number of rows of a person; `people`: those who have as many."""
+    """Measure the risk if an attacker has this number of rows of a person; `people`: how many have as many rows."""
     targets = here.create(
         "targets",
         "known_rows/targets",

@@ -148,7 +148,7 @@ class RiskMeasurement:
     ) -> SeveralRows | None:
         """The risk if an attacker knows several rows of a person; None if rows are counted.
 
-        `tables`: where the cells were coded.
+        `tables`: the scratch tables in which the cells were coded.
         """
         unit = models.requested.unit
         if unit is None:
@@ -259,7 +259,7 @@ class RiskMeasurement:
 def _coded(
     stack: contextlib.ExitStack, counted: Source, models: _Models, sensitive: Sequence[str]
 ) -> tuple[Scratch, Cells]:
-    """The coded cells of a table that the columns were not counted on, and where they were coded."""
+    """Code the cells of a table whose columns were not counted; also returns the scratch tables with the codes."""
     tables = stack.enter_context(Scratch(counted.engine, "released"))
     here = stack.enter_context(Scratch(stack.enter_context(embedded_for(counted.engine)), "released_cells"))
     names = {name: column for column, name in queries.plain_names(models.names).items()}

@@ -139,24 +139,26 @@ def tree(name: str, dialect: str = "", **holes: Hole) -> exp.Query:
     return filled
 
 
-def text_of_each(name: str, dialect: str, each: Sequence[Mapping[str, Hole]], **holes: Hole) -> str:
-    """Print a query with these holes filled several times: the items of its lists that depend on them are repeated.
+def repeated_text(name: str, dialect: str, repeated: Sequence[Mapping[str, Hole]], **holes: Hole) -> str:
+    """Print a query in which some holes are filled several times, such as a condition for every model.
 
-    A column that has the name of such a hole is the item with it: `$safe AS safe` becomes `$safe_0 AS safe_0`, ….
+    `repeated`: one mapping of these holes per time. The selected items that depend on the holes are repeated with a
+    number: `$safe AS safe` becomes `$safe_0 AS safe_0, $safe_1 AS safe_1`, and so does what reads the column `safe`.
     """
-    repeated = _template(name).copy()
-    for select in repeated.find_all(exp.Select):
+    template = _template(name).copy()
+    for select in template.find_all(exp.Select):
         items = []
         for item in select.expressions:
-            varying = {part.name for part in item.find_all(exp.Placeholder, exp.Column)} & each[0].keys()
-            items += [_numbered(item, number, varying) for number, _ in enumerate(each)] if varying else [item]
+            names = {part.name for part in item.find_all(exp.Placeholder, exp.Column)} & repeated[0].keys()
+            items += [_numbered(item, number, names) for number in range(len(repeated))] if names else [item]
         select.set("expressions", items)
-    filled = {f"{hole}_{number}": filling for number, of_one in enumerate(each) for hole, filling in of_one.items()}
-    return printed(_fill(repeated, filled | holes, _has_lists(dialect)), dialect)
+    for number, fillings in enumerate(repeated):
+        holes |= {f"{hole}_{number}": filling for hole, filling in fillings.items()}
+    return printed(_fill(template, holes, _has_lists(dialect)), dialect)
 
 
 def _numbered(item: exp.Expr, number: int, names: Collection[str]) -> exp.Expr:
-    """A list item with a number after these names of holes and columns, and after its own."""
+    """A selected item with a number after these names of holes and columns, and after its own alias."""
     copy = exp.alias_(item.unalias().copy(), f"{item.alias}_{number}")
     for part in list(copy.find_all(exp.Placeholder, exp.Column)):
         if part.name in names:

@@ -226,22 +226,22 @@ def _of_column(kinds: Kinds, name: str, column: str, model: PrivacyModels, with_
 def _judged(
     tables: Scratch, kinds: Relation, model: PrivacyModels, privacy_models: Sequence[PrivacyModel]
 ) -> list[Summary]:
-    """The findings of models on the kinds of classes, by one query."""
+    """The findings of models on the kinds of classes, by one query, which groups the kinds once for all models."""
     if not privacy_models:
         return []
     model = replace(model, populated=False, population_unit=False)  # in a release there is no one else
-    each: list[dict[str, Hole]] = []
+    holes: list[dict[str, Hole]] = []
     for number, privacy_model in enumerate(privacy_models):
         safe = replace(model.predicate(privacy_model), unit=PEOPLE if model.unit else None)
-        each.append({"safe": safe, **achieved_holes(model, privacy_model, PEOPLE, "weight", f"of_class_{number}")})
+        holes.append({"safe": safe, **achieved_holes(model, privacy_model, PEOPLE, "weight", f"of_class_{number}")})
     name = "release/class_summary"
-    (row,) = tables.rows_as(queries.text_of_each(name, tables.engine.dialect, each, kinds=kinds), name)
-    of_all, figures, count = row[:3], row[3:], len(privacy_models)
-    of_each = zip(figures[:count], figures[count : 2 * count], figures[2 * count :], strict=True)
-    return [
-        _of_classes(privacy_model, [(*of_all, *of_model)])
-        for privacy_model, of_model in zip(privacy_models, of_each, strict=True)
-    ]
+    (row,) = tables.rows_as(queries.repeated_text(name, tables.engine.dialect, holes, kinds=kinds), name)
+    summaries = []
+    for number, privacy_model in enumerate(privacy_models):
+        # The first three columns are the same for all models, and each of the others is repeated for every model.
+        of_model = row[3 + number :: len(privacy_models)]
+        summaries.append(_of_classes(privacy_model, [(*row[:3], *of_model)]))
+    return summaries
 
 
 def homogeneous(

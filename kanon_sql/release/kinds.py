@@ -73,7 +73,7 @@ def coded(
 ) -> Cells:
     """The cells of a relation as integer codes; equal values have equal codes. NULL is 0, but no code of a person.
 
-    With people, the codes of `names` are in the order of the values, so that people are measured in the same order.
+    With people, the codes of `names` are in the order of the values, so that every run measures the same rows of them.
     `names`, `columns`: of the relation, by our names for them. `rows`: of the relation; SourceError if it has other
     ones now. `values`: the tables of `profile/numbered_values` that exist, by column.
     """
