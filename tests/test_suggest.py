@@ -180,6 +180,13 @@ def test_people_are_counted_if_a_column_of_people_repeats(tmp_path: Path) -> Non
     assert kanon_sql.suggest(visits, keep=["patient"]).unit is None
 
 
+@pytest.mark.parametrize("year", ["Geburtsjahr", "birthyear", "yob", "geboortejaar"])
+def test_people_are_found_by_their_sex_and_their_year_of_birth(year: str) -> None:
+    people = [(f"x{person}", 1940 + person * 7 % 60, "mw"[person % 2]) for person in range(40)]
+    visits = pandas.DataFrame([(*person, day) for day in range(3) for person in people], columns=["no", year, "s", "d"])
+    assert kanon_sql.suggest(visits).unit == "no"
+
+
 def test_an_impossible_suggestion_names_a_remedy() -> None:
     with pytest.raises(SpecError, match="name the columns that others may know with `quasi_identifiers`"):
         kanon_sql.suggest(pandas.DataFrame({"site": ["x"] * 9}))

@@ -23,8 +23,9 @@ _SEXES = words(
     "unknown andere unbekannt autre inconnu"
 )
 _BIRTH = words(
-    "birth birthday birthdate dob born geburtsdatum geburtstag geboren naissance nascita nacimiento nascimento "
-    "geboortedatum urodzenia sex gender geschlecht sexe sesso sexo genero geslacht plec"
+    "birth birthday birthdate birthyear dob yob born geburtsdatum geburtstag geburtsjahr geboren naissance nascita "
+    "nacimiento nascimento geboortedatum geboortejaar urodzenia sex gender geschlecht sexe sesso sexo genero geslacht "
+    "plec"
 )
 _PERSONAL = ("names", "social security numbers", "health plan numbers")
 _SORTED = ("text", "integer", "decimal", "float", "date", "timestamp")
@@ -49,9 +50,9 @@ def unit_of(
     """The column that identifies people, some of them with several rows: by its name, or by what it determines.
 
     It contains texts or whole numbers. Either its name is that of a key of people, or at least two traits of people
-    (names, sex, birth date, numbers of persons) are constant within nearly all of its values with several rows. Of
-    several such columns, the one with the most traits is chosen, then the one with the fewest people. A date is a trait
-    only if it is named as a date of birth; otherwise an order would identify its customer.
+    (names, sex, date or year of birth, numbers of persons) are constant within nearly all of its values with several
+    rows. Of several such columns, the one with the most traits is chosen, then the one with the fewest people. A date
+    is a trait only if it is named as a date of birth; otherwise an order would identify its customer.
     """
     able = [column for column in counted if column.counted and column.name not in excluded and _able(column)]
     traits = _traits(tables, counted, found)
