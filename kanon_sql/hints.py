@@ -98,7 +98,7 @@ _KEYS = words(
     "ssn socialsecurity mrn passport email mail username login "
     "patientennummer patientennr patientenid kundennummer kundennr personalnummer personalnr personennummer "
     "mitarbeiternummer mitarbeiternr mitgliedsnummer mitgliedernummer versichertennummer versichertennr "
-    "versicherungsnummer sozialversicherungsnummer krankenkassennummer krankenversichertennummer versichertenid kvnr "
+    "versicherungsnummer sozialversicherungsnummer krankenkassennummer krankenversichertennummer kvnr "
     "kvnummer svnr ahv ahvnr "
     "ahvnummer steuerid steuernummer steueridentifikationsnummer ausweisnummer passnummer reisepass reisepassnummer "
     "matrikelnummer mailadresse avs navs numeroavs nir numerosecu securitesociale numerosecuritesociale passeport "

@@ -15,7 +15,7 @@
     "courriel cpf creditcard dni email familienaam familienname familyname fax firstname forename fuhrerschein "
     "fullname geburtsname givenname handy handynummer hausnummer homeaddress iban imie imiona insuranceid "
     "insurancenumber ipaddress kennzeichen komorka konto kontonummer krankenkassennummer "
-    "krankenversichertennummer kreditkarte lastname licensenumber licenseplate login maidenname mail "
+    "krankenversichertennummer kreditkarte kvnr kvnummer lastname licensenumber licenseplate login maidenname mail "
     "mailadresse matrikelnummer middlename mitgliedsnummer mobiel mobile mobilnummer mobiltelefon movil mrn "
     "nachname natel navs nazwiska nazwisko nie nif nir nis nombreapellidos nombrecompleto nombres nomecognome "
     "nomecompleto nomfamille nomnaissance nomprenom nomusage nss numerconta numeroavs numerokonta numerosecu "
