@@ -71,7 +71,7 @@ SAMPLE = 4  # of the cases of a test that is marked `sampled`, one in so many is
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--engines", default=",".join(BY_DEFAULT), help="which engines to test, comma between")
-    parser.addoption("--all-cases", action="store_true", help="all cases of the tests that are marked `sampled`")
+    parser.addoption("--all-cases", action="store_true", help="also what is run every night only: see `--markers`")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -114,17 +114,17 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _sample(items: Sequence[pytest.Item]) -> set[pytest.Item]:
-    """The items without most cases of the tests that are marked `sampled`: one in four stays, at least one per engine.
+    """The items that are run before a change: none marked `nightly`, and one in four of those marked `sampled`.
 
-    The name of a test decides which ones, so the tests of one kind keep different cases: not all of them the first
-    strategy, say.
+    At least one case per engine is kept. The name of a test decides which ones, so the tests of one kind keep different
+    cases: not all of them the first strategy, say.
     """
     kept, cases = set(), defaultdict[tuple[str, Any], list[pytest.Item]](list)
     for item in items:
         if item.get_closest_marker("sampled"):
             given = getattr(item, "callspec", None)
             cases[item.nodeid.partition("[")[0], given and given.params.get("engine")].append(item)
-        else:
+        elif not item.get_closest_marker("nightly"):
             kept.add(item)
     for (test, _), items_of_engine in cases.items():
         first = zlib.crc32(test.encode()) % min(SAMPLE, len(items_of_engine))

@@ -47,6 +47,7 @@ def by_name(found: list[Outcome]) -> dict[tuple[str, str | None], Outcome]:
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.nightly
 def test_texts_as_enums_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = rounded(outcomes(seed))
     monkeypatch.setattr(copied, "LARGE", 100)
@@ -54,6 +55,7 @@ def test_texts_as_enums_change_nothing(seed: int, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("seed", range(2))
+@pytest.mark.nightly
 def test_samples_of_whole_classes_give_about_the_same_shares(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = by_name(outcomes(seed))
     for module in (matching, dealing, unsorted_matching):

@@ -160,6 +160,7 @@ def test_limited_cuts_the_last_request_and_scores_what_it_found() -> None:
 
 @pytest.mark.parametrize("by", METRICS)
 @pytest.mark.parametrize("limit", [0.0, 0.1, 0.25])
+@pytest.mark.sampled
 def test_local_search_finds_the_optimum_above_the_minimal_nodes_too(by: str, limit: float) -> None:
     problem = replace(SPREAD, limit=limit, _memo={})
     for seed in range(3):

@@ -233,6 +233,7 @@ def test_bigquery_finds_no_error(
 
 @pytest.mark.parametrize("form", ["table", "view"])
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.sampled
 def test_our_own_engines_have_the_rows_of_the_release_again_and_again(
     plans: dict[str, Plan], engine: Engine, case: str, form: str
 ) -> None:
@@ -270,6 +271,7 @@ def test_spark_has_the_rows_of_the_release_again_and_again(
 @pytest.mark.parametrize("form", ["table", "view"])
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("dialect", ["trino", "athena"])
+@pytest.mark.sampled
 def test_trino_finds_no_error(plans: dict[str, Plan], dialect: str, case: str, form: str) -> None:
     grammars.trino(_script(plans[case], dialect, form))
 

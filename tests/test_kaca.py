@@ -547,6 +547,7 @@ def adults(tmp_path: Path) -> Path:
 
 @needs_adult
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_adult_loses_far_less_than_by_whole_levels(adults: Path) -> None:
     spec = {"quasi_identifiers": QUASI_IDENTIFIERS, "hierarchies": str(DATA / "adult" / "hierarchies")}
     spec |= {"suppression_limit": 0.0, "metric": "distortion"}
@@ -558,6 +559,7 @@ def test_adult_loses_far_less_than_by_whole_levels(adults: Path) -> None:
 
 @needs_adult
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_many_merges_at_a_time_lose_no_more_than_one(adults: Path, tmp_path: Path, embedded: DuckDB) -> None:
     rows = adults.read_text().splitlines()[:151]
     (tmp_path / "few.csv").write_text("\n".join(rows))

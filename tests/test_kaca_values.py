@@ -206,6 +206,7 @@ def loss(source: Any, spec: dict[str, Any], models: list[PrivacyModel], **option
 
 @pytest.mark.parametrize("name", ["l", "share"])
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_testing_the_model_loses_no_more_than_joining_afterwards(name: str) -> None:
     engine = DuckDB()
     create_table(engine, "staff", TYPES, two_towns())
@@ -221,6 +222,7 @@ def test_testing_the_model_loses_no_more_than_joining_afterwards(name: str) -> N
 @needs_adult
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [AT_MOST, l_diversity("occupation", 3)], ids=["share", "diversity"])
+@pytest.mark.nightly
 def test_adult_loses_less_than_by_joining_afterwards(model: PrivacyModel) -> None:
     names = ["sex", "age", "race"]
     spec = {"quasi_identifiers": names, "hierarchies": str(DATA / "adult" / "hierarchies"), "keep": "*"}

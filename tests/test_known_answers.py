@@ -213,6 +213,7 @@ def test_the_optimum_of_cargo(count: int, limit: float, score: float, nodes: dic
 @needs_c2k
 @pytest.mark.parametrize(("count", "score"), [(10, 0.848333), (15, 0.854444)])
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_the_optimum_of_a_lattice_that_cannot_be_listed(count: int, score: float) -> None:
     """Complete enumeration with pruning, outside, found the same. 1.6e7 and 3.7e10 nodes."""
     outcome = search(cargo(count), 2, 0.005, "precision", "certified")
@@ -241,6 +242,7 @@ def test_a_search_cut_short_keeps_a_bound_below_the_optimum() -> None:
 @needs_c2k
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_memetic_finds_the_optimum_of_15_columns(seed: int) -> None:
     """Of 3.7e10 nodes. The paper's search ends at .88 and above, and so does ours of it."""
     run = driver(cargo(15), 2, 0.005, "precision")

@@ -265,6 +265,7 @@ def typed_engine(request: pytest.FixtureRequest, name: str) -> Engine:
 
 @pytest.mark.parametrize(("name", "type_name", "texts"), TYPES, ids=lambda part: str(part)[:20])
 @pytest.mark.parametrize("form", ["table", "view"])
+@pytest.mark.sampled
 def test_values_of_any_type_are_released_unchanged(
     request: pytest.FixtureRequest, name: str, type_name: str, texts: Sequence[str], form: str
 ) -> None:
@@ -279,6 +280,7 @@ def test_values_of_any_type_are_released_unchanged(
 
 
 @pytest.mark.parametrize(("name", "type_name", "texts"), TYPES, ids=lambda part: str(part)[:20])
+@pytest.mark.sampled
 def test_a_hierarchy_file_built_from_a_column_fits_it(
     request: pytest.FixtureRequest, name: str, type_name: str, texts: Sequence[str], tmp_path: Path
 ) -> None:

@@ -37,6 +37,7 @@ def people(engine: Engine) -> Engine:
 
 
 @pytest.mark.parametrize("options", KINDS, ids=str)
+@pytest.mark.sampled
 def test_a_metric_of_one_line_is_scored_in_every_kind_of_release(
     people: Engine, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:

@@ -26,6 +26,7 @@ from kanon_sql.privacy import delta_presence, k_map, t_closeness
     ],
 )
 @pytest.mark.parametrize("beside", ["INTEGER", "UUID"])  # DuckDB streams the one to a second DuckDB, and not the other
+@pytest.mark.sampled
 def test_a_population_is_compared_as_the_file_has_its_values(
     tmp_path: Path, column_type: str, values: list[str], ending: str, beside: str
 ) -> None:

@@ -88,6 +88,7 @@ GLOBAL = [name for name in STRATEGIES if "igh" not in name]
 @pytest.mark.spark(name=["auto"], limit=[0.1])
 @pytest.mark.parametrize("name", GLOBAL)
 @pytest.mark.parametrize("limit", [0.0, 0.1])
+@pytest.mark.sampled
 def test_every_search_releases_by_a_model_of_ten_lines(engine: Engine, source: str, name: str, limit: float) -> None:
     if engine.name == "postgresql" and name not in ("auto", "flash"):
         pytest.skip("every search is in an embedded DuckDB, wherever the table is")
@@ -312,6 +313,7 @@ def test_refine_tests_the_model_and_loses_less_than_the_best_node(embedded: Duck
 
 @needs_adult
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_adult_refined_loses_less_than_the_full_domain_optimum() -> None:
     """No value of salary-class over 80 %: .7858 is the optimum of all nodes, two rows in a hundred suppressed."""
     spec = {"quasi_identifiers": EIGHT, "hierarchies": str(DATA / "adult" / "hierarchies"), "keep": ["salary-class"]}

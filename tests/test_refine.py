@@ -319,6 +319,7 @@ def test_halves_are_about_equal() -> None:
 
 @needs_adult
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_adult_loses_less_than_by_any_peer() -> None:
     """ARX's local recoding has a granularity of .932, a loss of .068, after 100 steps."""
     frequency_set = adult(*NINE)
@@ -335,6 +336,7 @@ def test_adult_loses_less_than_by_any_peer() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_on_nearly_distinct_rows_it_loses_no_more_than_its_start_and_mondrian(tmp_path: Path) -> None:
     """Sixteen columns: hardly a cell that is cheap is shared, so that nearly all is cut, and then moved."""
     people, spec = survey(tmp_path, 200)
@@ -347,6 +349,7 @@ def test_on_nearly_distinct_rows_it_loses_no_more_than_its_start_and_mondrian(tm
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_many_columns_whose_levels_change_nothing_do_not_slow_the_search(tmp_path: Path) -> None:
     """Four levels of one label in each of sixteen columns: 4 ** 16 ways to pay nothing for a row."""
     names = [f"c{j}" for j in range(16)]

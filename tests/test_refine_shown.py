@@ -62,6 +62,7 @@ def test_nodes_that_the_order_of_numbers_splits_are_shown_where_nodes_are(strate
     assert sorted(release.to_df()["code"]) == ["even", "even", "odd", "odd"]
 
 
+@pytest.mark.nightly
 def test_wide_and_nearly_all_distinct_is_no_worse_than_mondrian_or_a_node(tmp_path: Path) -> None:
     people, spec = survey(tmp_path, 150, columns=16)
     assert len(people.drop_duplicates()) == 150

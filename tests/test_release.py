@@ -236,6 +236,7 @@ TYPED = {
 @pytest.mark.parametrize("type_name", TYPED)
 @pytest.mark.parametrize("form", ["table", "view", "statement"])
 @pytest.mark.usefixtures("victim")
+@pytest.mark.sampled
 def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, form: str) -> None:
     values = TYPED[type_name] * 2
     create_table(engine, "people", {"q": type_name, "r": type_name}, [(value, None) for value in values])

@@ -92,6 +92,7 @@ def metrics(
 
 @pytest.mark.parametrize("options", KINDS, ids=lambda options: "-".join(map(str, options.values())))
 @pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sampled
 def test_a_metric_is_computed_from_the_released_cells(options: dict[str, Any], seed: int, tmp_path: Path) -> None:
     draw = Random(seed)
     columns = [PADDED, LINE if seed == 1 else FLAT]

@@ -258,6 +258,7 @@ def test_roll_ups_keep_the_sizes(drawn: tuple[Problem, PrivacyModels, list[RiskM
 @pytest.mark.parametrize("suppresses", [False, True])
 @settings(EXAMPLES, max_examples=few(6))
 @given(drawn=judged(), dense=st.booleans())
+@pytest.mark.sampled
 def test_every_search_finds_what_brute_force_finds(
     name: str, suppresses: bool, drawn: tuple[Problem, PrivacyModels, list[RiskModel]], dense: bool
 ) -> None:

@@ -81,6 +81,7 @@ COLUMNS: dict[str, tuple[str, Sequence[Any], Sequence[dict[str, Any]]]] = {
 
 
 @pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.sampled
 def test_an_expression_returns_the_label_of_every_value(engine: Engine, name: str) -> None:
     type_name, values, recipes = COLUMNS[name]
     rows = list(enumerate([*values, None]))

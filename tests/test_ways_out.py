@@ -46,6 +46,7 @@ def test_a_column_at_its_top_is_named(manifest: dict[str, Any]) -> None:
     assert "ways_out" not in plain, "each takes a search"
 
 
+@pytest.mark.nightly
 def test_the_ways_out_lose_what_such_a_release_loses(manifest: dict[str, Any]) -> None:
     """Every search of this lattice is exhaustive, so that its node is the one that a release with that setting has."""
     ways = {(item["column"], item["way"].split(":")[0]): item for item in manifest["ways_out"]}
