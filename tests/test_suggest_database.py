@@ -201,6 +201,9 @@ def test_tables_of_another_schema(hospital: Any) -> None:
     hospital.execute("CREATE SCHEMA nothing")
     with pytest.raises(SourceError, match=r"no tables in the schema nothing; name a `schema`: main, old one"):
         suggest_database(connection=hospital, schema="nothing")
+    hospital.execute("USE nothing")
+    with pytest.raises(SourceError, match=r"no tables in the current schema; name a `schema`: main, old one"):
+        suggest_database(connection=hospital)
 
 
 def test_the_command_prints_the_keys_and_refuses_options_of_one_table(tmp_path: Path) -> None:

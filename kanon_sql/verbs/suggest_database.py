@@ -213,8 +213,8 @@ def _tables(engine: Engine, schema: str | None) -> tuple[list[Table], dict[str, 
     described = [table for relation in _relations(engine, schema) if (table := engine.existing(relation))]
     tables = [table for table in described if table.form == "table" and table.relation not in parts]
     if not described:
-        where = f"the schema {schema}" if schema else "the database"
         schemas = sorted({relation.parts[-2] for relation in engine.relations()})
+        where = f"the schema {schema}" if schema else "the current schema" if schemas else "the database"
         elsewhere = f"; name a `schema`: {', '.join(schemas)}" if schemas else "; check its name"
         raise SourceError(f"there are no tables in {where}{elsewhere}")
     if not tables:
