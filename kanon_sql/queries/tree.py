@@ -9,6 +9,7 @@ Holes are filled in the syntax tree, so a name or value cannot break out of its 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +31,9 @@ _SCRATCH_SCHEMAS: dict[str, str | None] = {"duckdb": "temp", "postgres": "pg_tem
 _COLLATED = ("duckdb", "postgres")  # engines whose texts can have individual collations
 _BYTES = "C"
 _MOST_CONDITIONS = 256  # the number of syntax trees to cache
-_MOST_NAMES = 1024  # the number of printed names to cache
+_MOST_NAMES = 4096  # the number of printed names to cache
+_MOST_PRINTED = 512  # the number of printed queries to cache
+_FEW_NAMES = 24  # in queries that are cached: others have hundreds, and are printed once
 
 
 def scratch(name: str) -> Relation:
@@ -129,7 +132,60 @@ def text(name: str, dialect: str, **holes: Hole) -> str:
     >>> text("frequency_sets/row_count", "postgres", relation=Relation("public", 'odd "name"'))
     'SELECT COUNT(*) AS rows FROM "public"."odd ""name\""" AS r'
     """
-    return printed(tree(name, dialect, **holes), dialect)
+    names = sum(len(filling) for filling in holes.values() if isinstance(filling, _COLUMNS))
+    if names > _FEW_NAMES or not all(map(_can_be_marked, holes.values())):
+        return printed(tree(name, dialect, **holes), dialect)
+    marks = _Marks()
+    marked = {hole: marks.mark(filling) for hole, filling in holes.items()}
+    key = name, dialect, repr(marked)  # `repr` differs for 1, 1.0 and TRUE
+    if key not in _PRINTED:
+        if len(_PRINTED) >= _MOST_PRINTED:
+            _PRINTED.clear()
+        _PRINTED[key] = _MARKED.split(printed(tree(name, dialect, **marked), dialect))
+    return marks.fill(_PRINTED[key], dialect)
+
+
+def _can_be_marked(filling: Hole) -> bool:
+    """Whether a filling is of names, numbers, TRUE, FALSE or NULL; negative numbers are printed in several ways."""
+    if isinstance(filling, (int, float)):
+        return 0 <= filling < math.inf
+    return filling is None or isinstance(filling, (Relation, Mapping, list, tuple))
+
+
+class _Marks:
+    """Marks in place of names and numbers, so that a query is printed once for all columns of a wide table.
+
+    They depend only on the order and the equality of names: a column can be selected under its own name.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str | Relation, int] = {}
+        self._numbers: list[int | float] = []
+
+    def mark(self, filling: Hole) -> Hole:
+        """The same kind of filling, with marks."""
+        if isinstance(filling, Relation):
+            return Relation(self._name(filling))
+        if isinstance(filling, Mapping):
+            return {self._name(name): self._name(of) for name, of in filling.items()}
+        if isinstance(filling, (list, tuple)):
+            return [self._name(name) for name in filling]
+        if isinstance(filling, (int, float)) and not isinstance(filling, bool):
+            self._numbers.append(filling)
+            number = _NUMBER_MARK + len(self._numbers) - 1
+            return number if isinstance(filling, int) else number + 0.5
+        return filling
+
+    def fill(self, pieces: Sequence[str | None], dialect: str) -> str:
+        """The text of a query that was split at its marks: text, place of a name or None, place of a number or None."""
+        names = [named(of, dialect) if isinstance(of, Relation) else identifier(of, dialect) for of in self._places]
+        texts = list(pieces)
+        texts[1::3] = [place and names[int(place)] for place in pieces[1::3]]
+        texts[2::3] = [place and str(self._numbers[int(place)]) for place in pieces[2::3]]
+        return "".join(filter(None, texts))
+
+    def _name(self, name: str | Relation) -> str:
+        return f"kanon_mark_{self._places.setdefault(name, len(self._places))}"
 
 
 def tree(name: str, dialect: str = "", **holes: Hole) -> exp.Query:
@@ -421,6 +477,9 @@ _MARK = "kanon_columns_here"
 _RELATION_MARK = "kanon_relation_here"
 _NODE_MARK = 918273645918273645
 _NODE_MARK_TEXT = str(_NODE_MARK)
+_NUMBER_MARK = 9182736000000
+_MARKED = re.compile(r"[\"`]kanon_mark_(\d+)[\"`]|9182736(\d{6})(?:\.5)?")
+_PRINTED: dict[tuple[str, str, str], list[str | None]] = {}
 _COLUMNS = (Mapping, list, tuple)
 _SOURCES = ("from_", "joins", "where", "laterals")
 _LISTS = (exp.GroupingSets, exp.Select, exp.Group, exp.Order, exp.Array, exp.Window, exp.Tuple)
