@@ -153,7 +153,7 @@ LIMIT $most;
 -- name: few_rows
 -- Count the rows that share the attacker's labels with fewer than k rows.
 SELECT COALESCE(SUM(groups.size), 0) AS rows
-FROM (SELECT SUM(c.n) AS size FROM $classes AS c GROUP BY $attributes) AS groups
+FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels) AS groups
 WHERE groups.size < $k;
 
 -- name: class_sizes
@@ -171,7 +171,7 @@ JOIN (SELECT c.class, MIN(c.value) AS low, MAX(c.value) AS high FROM $values AS 
 -- name: one_value
 -- Count the rows whose labels occur with one value only, and the groups of such rows; NULL counts as a value.
 SELECT COALESCE(SUM(groups.size), 0) AS rows, COUNT(*) AS groups
-FROM (SELECT SUM(c.n) AS size FROM $classes AS c GROUP BY $attributes HAVING MIN(c.low) = MAX(c.high)) AS groups;
+FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING MIN(f.low) = MAX(f.high)) AS groups;
 
 -- name: ruling_out
 -- Count the rows whose value is certain once one, two or three other values of their class are ruled out, and compute the posterior without the most frequent other value.

@@ -14,11 +14,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import comb
 
+from kanon_sql import queries
 from kanon_sql.attack.homogeneity import by_chance, ranges_of_classes
 from kanon_sql.attack.matching import classes_of
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Outcome
-from kanon_sql.queries import Hole
+from kanon_sql.queries import Hole, Relation
 
 _MOST_SETS = 256
 _Names = tuple[str, ...]
@@ -26,11 +27,11 @@ _Names = tuple[str, ...]
 
 def _attributes(material: Material) -> Iterator[Outcome]:
     sets, k = list(_sets(material.quasi_identifiers, random.Random(material.seed))), material.k or 2
-    holes: dict[str, Hole] = {"classes": classes_of(material, material.release), "k": k}
-    found = _rows(material, sets, "attack_attributes/few_rows", holes)
+    classes = classes_of(material, material.release)
+    found = _rows(material, sets, "attack_attributes/few_rows", classes, k=k)
     yield _outcome(material, found, f"fit fewer than {k} rows", "require k-anonymity for all of them")
     for column in material.sensitive:
-        found = _rows(material, sets, "attack_attributes/one_value", {"classes": ranges_of_classes(material, column)})
+        found = _rows(material, sets, "attack_attributes/one_value", ranges_of_classes(material, column))
         finding = f"only fit rows with one value of {column}"
         yield _outcome(material, found, finding, f"require l-diversity of {column}", column)
 
@@ -47,10 +48,14 @@ def _sets(names: _Names, draw: random.Random) -> Iterator[_Names]:
             yield from (tuple(names[place] for place in places) for places in sorted(drawn))
 
 
-def _rows(material: Material, sets: Sequence[_Names], query: str, holes: Mapping[str, Hole]) -> dict[_Names, int]:
-    """The number of rows by a query, for every set of attributes that the attacker has."""
-    plain = {names: material.release.plain(names) for names in sets}
-    return {names: int(material.tables.rows(query, attributes=plain[names], **holes)[0][0]) for names in sets}
+def _rows(
+    material: Material, sets: Sequence[_Names], query: str, classes: Relation, **holes: Hole
+) -> dict[_Names, int]:
+    """The number of rows by a query of classes, for every set of attributes that the attacker has."""
+    tables = material.tables
+    prepared = queries.per_node(query, tables.engine.dialect, **holes)
+    texts = {names: prepared(0, classes, material.release.plain(names)) for names in sets}
+    return {names: int(tables.rows_as(text, query)[0][0]) for names, text in texts.items()}
 
 
 def _outcome(
