@@ -19,6 +19,13 @@ FROM $values AS classes;
 -- columns: fractions (rows)
 SELECT COUNT(*) AS fractions FROM (SELECT $column AS value FROM $source AS s) AS c WHERE c.value <> FLOOR(c.value);
 
+-- name: sample
+-- Choose some rows by their number, multiplied and squared modulo a prime, so that they follow no pattern of the table.
+-- columns: the columns
+SELECT $columns
+FROM (SELECT $values, MOD(CAST(ROW_NUMBER() OVER () AS BIGINT) * 48271, 2147483647) AS mixed FROM $source AS s) AS numbered
+WHERE MOD(numbered.mixed * numbered.mixed, 2147483647) * $one_of < 2147483647;
+
 -- name: numbered_values
 -- Count the rows with each value of one column, and number the values: a mapping table without a hierarchy.
 -- columns: value, n (rows), code_0 (1, 2, … in arbitrary order)

@@ -16,12 +16,13 @@ from math import comb
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.code_arrays import CodeArrays
-from kanon_sql.hints import QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.queries import Relation
 from kanon_sql.release.kinds import Cells, coded
 from kanon_sql.risk.single_columns import SMALL_CLASS, ColumnCounts, Gain, noticeable
 
 MOST_COLUMNS = 12  # that are combined
+SAMPLED_ROWS = 1_000_000  # at least, of a table with twice as many
 Names = frozenset[str]  # of the columns in a set
 
 
@@ -68,6 +69,27 @@ def code(
     return coded(tables, source, names, further or {}, there, rows, values)
 
 
+@dataclass(frozen=True)
+class Sample:
+    """Some rows of a table, with their number and the columns that they have."""
+
+    relation: Relation
+    rows: int
+    columns: tuple[str, ...]
+
+
+def sample_of(tables: Scratch, source: Relation, counted: Sequence[ColumnCounts], rows: int) -> Sample | None:
+    """A sample of a large table in DuckDB, without its identifiers; always the same one of the same table."""
+    names = [column.name for column in counted if column.counted and column.role != IDENTIFIER]
+    if not tables.engine.is_embedded or rows < 2 * SAMPLED_ROWS or not names:
+        return None
+    one_of = rows // SAMPLED_ROWS
+    values = {f"value_{place}": name for place, name in enumerate(names)}
+    columns = {name: value for value, name in values.items()}
+    relation = tables.create("sample", "profile/sample", columns=columns, values=values, source=source, one_of=one_of)
+    return Sample(relation, tables.written(relation), tuple(names))
+
+
 def _stems(columns: Sequence[ColumnCounts]) -> dict[str, str]:
     return queries.plain_names([column.name for column in columns])
 
@@ -83,7 +105,11 @@ class SetFigures:
 
 
 class Sets:
-    """The sets of columns counted so far, and how to count more. `keeps`: the cells, which are dropped otherwise."""
+    """The sets of columns counted so far, and how to count more. `keeps`: the cells, which are dropped otherwise.
+
+    `sampled`: the rows behind the cells, if they are a sample. Unique rows and rows in small classes are then
+    extrapolated to all rows. Hardly ever are there as many in all rows, where the classes are larger.
+    """
 
     def __init__(
         self,
@@ -93,17 +119,26 @@ class Sets:
         rows: int,
         deadline: float | None,
         keeps: bool = False,
+        sampled: int | None = None,
     ) -> None:
         self._cells, self._rows, self._deadline, self._keeps = cells, rows, deadline, keeps
+        self._is_sample = sampled is not None
+        self._per_row = rows / sampled if sampled else 1
         self._order = {column.name: column.order for column in columns}
         self._stems = _stems(coded)
         self._candidates = Names(column.name for column in coded if column.role is None)
         self._figures = {Names(): SetFigures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0, rows * rows)}
-        for column in coded:
-            counts = column.counts
-            self._figures[Names([column.name])] = SetFigures(
-                counts.distinct, counts.unique_rows, counts.small_rows, counts.squares
+        self._alone = {
+            column.name: SetFigures(
+                column.counts.distinct, column.counts.unique_rows, column.counts.small_rows, column.counts.squares
             )
+            for column in coded
+        }
+        for name, figures in self._alone.items():
+            if sampled:  # for comparisons with sets that contain it
+                self._count(Names([name]))
+            else:
+                self._figures[Names([name])] = figures
 
     def count(self, sets: Iterable[Iterable[str]]) -> bool:
         """Count the sets that are not counted yet, until time is up; returns whether all were counted."""
@@ -118,8 +153,8 @@ class Sets:
     def _count(self, names: Names) -> None:
         classes = self._coded.classes(self._sorted(names))
         small = classes[classes < SMALL_CLASS]
-        figures = len(classes), (small == 1).sum(), small.sum(), classes @ classes
-        self._figures[names] = SetFigures(*map(int, figures))
+        unique_rows, small_rows = round(self._per_row * (small == 1).sum()), round(self._per_row * small.sum())
+        self._figures[names] = SetFigures(len(classes), unique_rows, small_rows, int(classes @ classes))
 
     @cached_property
     def _coded(self) -> CodeArrays:
@@ -180,9 +215,11 @@ class Sets:
     def _gained(self, names: Names, joined: tuple[str, ...]) -> Iterator[Gain]:
         """The gain by the last column of a set; without columns, no row is at risk."""
         before = self._figures.get(Names(joined)) if joined else SetFigures(1, 0, 0, 0)
+        after = self._figures[names] if joined else self._alone[next(iter(names))]
+        sampled = self._is_sample and bool(joined)
         if before:
-            yield Gain(joined, before.small_rows, self._figures[names].small_rows)
-            yield Gain(joined, before.unique_rows, self._figures[names].unique_rows, "unique")
+            yield Gain(joined, before.small_rows, after.small_rows, sampled=sampled)
+            yield Gain(joined, before.unique_rows, after.unique_rows, "unique", sampled)
 
     def _better(self, one: Gain, other: Gain) -> Gain:
         settled = len(one.joined) < len(other.joined) and noticeable(one.rows, self._rows)

@@ -159,12 +159,16 @@ class ColumnCounts:
 
 @dataclass(frozen=True)
 class Gain:
-    """The rows in small classes, or the unique ones, before and after a column joined others."""
+    """The rows in small classes, or the unique ones, before and after a column joined others.
+
+    `sampled`: extrapolated from a sample, where more rows are unique.
+    """
 
     joined: tuple[str, ...]
     before: int
     after: int
     of: str = f"in classes smaller than {SMALL_CLASS}"
+    sampled: bool = False
 
     @property
     def rows(self) -> int:
@@ -175,7 +179,8 @@ class Gain:
         before, after = percent(self.before, rows), percent(self.after, rows)
         if not self.joined:
             return f"alone it puts {after} of the rows in classes smaller than {SMALL_CLASS}"
-        return f"together with {listed(self.joined)}, {after} of the rows are {self.of}; {before} without it"
+        rows_read = "the sampled rows" if self.sampled else "the rows"
+        return f"together with {listed(self.joined)}, {after} of {rows_read} are {self.of}; {before} without it"
 
 
 def noticeable(gained: int, rows: int) -> bool:

@@ -26,7 +26,7 @@ def grouped(rows: Sequence[int], co_counts: Sequence[Counts], sizes: Sequence[in
     >>> grouped([10, 10, 10, 10], [np.array([left, right, left, right])], [2])
     [[0, 1, 0, 1]]
     """
-    shares = [_smoothed(np.asarray(rows, float), columns) for columns in co_counts]
+    shares = [_smoothed(counts) for counts in co_counts]
     profiles = np.concatenate(shares, axis=1) if shares else np.zeros((len(rows), 1))
     weights = np.asarray(rows, float)
     members: list[list[int]] = [[row] for row in range(len(rows))]
@@ -58,9 +58,10 @@ def counted(pairs: Iterable[tuple[Any, Any, int]], categories: Sequence[Any], ot
     return table
 
 
-def _smoothed(rows: Counts, counts: Counts) -> Counts:
+def _smoothed(counts: Counts) -> Counts:
+    """The shares of every category, whose counts can come from a sample without some of the categories."""
     whole = counts.sum(axis=0) / counts.sum()
-    smoothed: Counts = (counts + _SMOOTHING * whole) / (rows[:, None] + _SMOOTHING)
+    smoothed: Counts = (counts + _SMOOTHING * whole) / (counts.sum(axis=1, keepdims=True) + _SMOOTHING)
     return smoothed
 
 

@@ -8,7 +8,7 @@ and counts leave the server.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from typing import Any, Unpack
 
@@ -20,11 +20,22 @@ from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.hints import IDENTIFIER, NOTHING, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened_source
+from kanon_sql.queries import Relation
 from kanon_sql.risk.identifiers import evidence_of, examine_columns
 from kanon_sql.risk.people import Unit, unit_of
 from kanon_sql.risk.roles import Suspect, suspects
 from kanon_sql.risk.security_labels import Labelled, labelled
-from kanon_sql.risk.sets import MOST_COLUMNS, SetProfile, Sets, choose, code, count_sets, possible_sets
+from kanon_sql.risk.sets import (
+    MOST_COLUMNS,
+    Sample,
+    SetProfile,
+    Sets,
+    choose,
+    code,
+    count_sets,
+    possible_sets,
+    sample_of,
+)
 from kanon_sql.risk.single_columns import (
     SMALL_CLASS,
     ColumnCounts,
@@ -178,17 +189,42 @@ def profiled(
     >>> seen.together.columns, seen.together.small_rows
     (('ward',), 12)
     """
+    with Scratch(engine, "profile") as tables:
+        return profiled_in(tables, table, largest_set, time_limit, observer).profile
+
+
+@dataclass(frozen=True)
+class ProfiledTable:
+    """A profile with temporary tables that can be read again.
+
+    `values`: by column, see `profile/numbered_values`; columns with hardly any equal values have none. `sample`: the
+    rows in which the sets were counted, if not in all.
+    """
+
+    profile: Profile
+    values: Mapping[str, Relation]
+    sample: Sample | None
+
+
+def profiled_in(
+    tables: Scratch,
+    table: Table,
+    largest_set: int = 3,
+    time_limit: float | None = 30.0,
+    observer: Observer | None = None,
+    is_for_spec: bool = False,
+) -> ProfiledTable:
+    """The same profile, with tables that last as long as `tables`.
+
+    `is_for_spec`: without the suspects, and with the sets of a large table counted in a sample of its rows.
+    """
     if largest_set < 1:
         raise SpecError(f"largest_set is {largest_set}; it must be at least 1")
     started = time.monotonic()
     deadline = None if time_limit is None else started + time_limit
     stage = (observer or Observer()).stage
-    with (
-        embedded_for(engine) as here,
-        engine.snapshot(),
-        Scratch(engine, "profile") as tables,
-        Scratch(here, "profile_sets") as coded_tables,
-    ):
+    engine = tables.engine
+    with embedded_for(engine) as here, engine.snapshot(), Scratch(here, "profile_sets") as coded_tables:
         rows, source = to_count(tables, table)
         if rows == 0:
             name = "the table" if queries.is_scratch(table.relation) else table.relation.name
@@ -200,8 +236,11 @@ def profiled(
         unit = unit_of(tables, source, counted, found)
         combined, left_out = choose(counted)
         coded = [*combined, *(column for column in left_out if column.identifying)]
-        sets = Sets(code(tables, source, coded, rows, coded_tables, counted), counted, coded, rows, deadline)
         stage("Counting sets of columns")
+        sample = sample_of(tables, source, counted, rows) if is_for_spec else None
+        read, rows_read = (sample.relation, sample.rows) if sample else (source, rows)
+        cells = code(tables, read, coded, rows_read, coded_tables, counted)
+        sets = Sets(cells, counted, coded, rows, deadline, sampled=rows_read if sample else None)
         complete = count_sets(sets, combined, largest_set)
         listed = sets.listed([column.name for column in combined], largest_set)
         gains = sets.gains()
@@ -209,9 +248,9 @@ def profiled(
         columns = []
         for column in counted:
             name = column.name
-            profile = _column_profile(column, gains.get(name), column in combined, labels.get(name))
+            described = _column_profile(column, gains.get(name), column in combined, labels.get(name))
             dates = any(content.said == "contains dates" for content in found_in[column.name])
-            columns.append(replace(profile, dates=dates))
+            columns.append(replace(described, dates=dates))
         suggestions = {column.name: column.suggestion for column in columns}
         together = sets.total([column.name for column in coded if suggestions[column.name] == QUASI_IDENTIFIER])
         sensitive = [column.name for column in counted if column.role == SENSITIVE and not suggestions[column.name]]
@@ -219,9 +258,9 @@ def profiled(
         quasi = [column.column for column in counted if suggestions[column.name] == QUASI_IDENTIFIER]
         is_copy = source != table.relation  # which lacks columns that cannot be grouped
         available = [column for column in kept if not is_copy or column.kind != "other"]
-        suspected = suspects(engine, replace(table, relation=source), available, quasi)
+        suspected = [] if is_for_spec else suspects(engine, replace(table, relation=source), available, quasi)
     possible = possible_sets(len(combined), largest_set)
-    return Profile(
+    profile = Profile(
         rows=rows,
         columns=tuple(columns),
         combined=tuple(column.name for column in counted if column in combined),
@@ -238,6 +277,7 @@ def profiled(
         notes=tuple(_notes(len(left_out), len(listed), possible, complete, time_limit)),
         seconds=round(time.monotonic() - started, 4),
     )
+    return ProfiledTable(profile, {column.name: column.values for column in counted if column.values}, sample)
 
 
 def _column_profile(column: ColumnCounts, gain: Gain | None, combined: bool, label: Labelled | None) -> ColumnProfile:

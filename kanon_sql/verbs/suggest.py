@@ -9,9 +9,10 @@ import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Unpack
 
 from kanon_sql import queries
@@ -24,10 +25,12 @@ from kanon_sql.generalization.values import added_by_key, as_text, key
 from kanon_sql.hints import DROPPED, IDENTIFIER, KEPT, QUASI_IDENTIFIER, SENSITIVE, name_hint
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import IN_MEMORY, Source, column_values, opened_source
+from kanon_sql.queries import Relation
 from kanon_sql.release.publish import check_file
 from kanon_sql.risk.exact import exact
 from kanon_sql.risk.people import Unit
 from kanon_sql.risk.roles import UNIQUE_SHARE
+from kanon_sql.risk.sets import Sample
 from kanon_sql.risk.single_columns import listed, percent
 from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging, make_folder
@@ -35,7 +38,7 @@ from kanon_sql.suggestion import CoCounts, Common, Counts, Suggested, counted, m
 from kanon_sql.suggestion.columns import SuggestedColumn
 from kanon_sql.suggestion.spec_file import SpecFile, text_of
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
-from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled
+from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled_in
 from kanon_sql.verbs.result import DataFrame, Result, frame
 
 MOST_QUASI_IDENTIFIERS = 16  # suggested at most: with more, hardly any detail is left in any of them
@@ -180,11 +183,18 @@ def looked_at(
     role_options = {name: options.get(name) for name in _ROLES}
     place_options = {name: value for name, value in options.items() if name not in _ROLES}
     observer = observer or Observer()
-    with opened_source(source, session(source, **place_options), connection, warns=False) as data:
-        profile = profiled(data.engine, data.table, time_limit=time_limit, observer=observer)
+    with (
+        opened_source(source, session(source, **place_options), connection, warns=False) as data,
+        Scratch(data.engine, "profile") as profile_tables,
+    ):
+        keeps_all = role_options["keep"] in ("*", ["*"], EVERY)  # then the sets decide which columns are kept
+        counted = profiled_in(
+            profile_tables, data.table, time_limit=time_limit, observer=observer, is_for_spec=not keeps_all
+        )
+        profile, sample = counted.profile, counted.sample
         with_roles, unit = _with_roles(data, profile, role_options)
         observer.stage("Suggesting hierarchies")
-        columns = tuple(with_hierarchies(data, with_roles, k, unit, ask))
+        columns = tuple(with_hierarchies(data, with_roles, k, unit, ask, values=counted.values, sample=sample))
         if not any(column.name == unit and column.role in (IDENTIFIER, DROPPED) for column in columns):
             unit = None
         unchanged = _countable(data, [column.name for column in columns if column.role in (SENSITIVE, KEPT)])
@@ -201,10 +211,18 @@ def looked_at(
         notes=(
             *([found.warning] if found.too_many else []),
             *data.notes,
+            *([_sampled(sample, profile.rows)] if sample else []),
             *([] if profile.complete else profile.notes[-1:]),
         ),
         reading={option: options[option] for option in READING if options.get(option)},
         unit=unit,
+    )
+
+
+def _sampled(sample: Sample, rows: int) -> str:
+    return (
+        f"sets of columns and similar categories were counted in a sample of {sample.rows:,} of the {rows:,} rows, in "
+        "which more rows are unique than in all of them; everything else was read from all rows"
     )
 
 
@@ -327,25 +345,24 @@ def with_hierarchies(
     unit: str | None,
     ask: Ask | None = None,
     people: PeopleByValue | None = None,
+    values: Mapping[str, Relation] = MappingProxyType({}),
+    sample: Sample | None = None,
 ) -> Iterator[SuggestedColumn]:
-    """The columns, with a hierarchy for every quasi-identifier, from one count of their distinct combinations.
+    """The columns, with a hierarchy for every quasi-identifier, from counts of their values.
 
     `people`: counts the people by the values of a column, if the table has no column `unit` that identifies them. A
-    quasi-identifier with a recipe already keeps it.
+    quasi-identifier with a recipe already keeps it. `values`: the tables of `profile/numbered_values` that exist, by
+    column. `sample`: the rows in which pairs of values are counted, if not in all.
     """
-    stems = queries.plain_names([column.name for column in columns if column.role == QUASI_IDENTIFIER])
+    names = [column.name for column in columns if column.role == QUASI_IDENTIFIER]
     with Scratch(data.engine, "suggest") as tables:
-        if stems:
-            by_stem = {stem: name for name, stem in stems.items()}
-            tables.create("tuples", "frequency_sets/tuples", columns=by_stem, source=data.table.relation)
-        counts = {}
-        for name, stem in stems.items():
-            counts[name] = added_by_key(tables.rows("mappings/column_values", column=[stem], tuples=tables["tuples"]))
+        counts = {name: _counted_values(tables, data, name, values.get(name)) for name in names}
+        pairs = _Pairs(tables, data, counts, sample)
         for column in columns:
             described = data.table.column(column.name)
             assert described
             if column.role == QUASI_IDENTIFIER:
-                related = partial(_related, tables, stems, counts, column.name)
+                related = partial(pairs.related, column.name)
                 common = partial(_common, tables, data, column.name, counts[column.name], k, unit, people)
                 column = _generalized(column, described, counts[column.name], related, common, data)
             yield _confirmed(column, described, counts.get(column.name, {}), data, ask) if ask else column
@@ -412,20 +429,44 @@ def _shown(value: Any) -> str:
     return "NULL" if value is None else as_text(value)
 
 
-def _related(
-    tables: Scratch, stems: Mapping[str, str], counts: Mapping[str, Mapping[Any, int]], column: str
-) -> list[tuple[Sequence[Any], Counts]]:
-    """How the rows of a column's categories are distributed over the other quasi-identifiers with few values."""
-    values: Sequence[Any] = list(counts[column])
-    contingencies = []
-    for other, of_other in counts.items():
-        is_small = 1 < len(of_other) <= _MOST_RELATED and len(values) * len(of_other) <= _MOST_PAIRS
-        if other == column or not is_small:
-            continue
-        rows = tables.rows("profile/value_pairs", column=[stems[column]], other=[stems[other]], tuples=tables["tuples"])
-        pairs = ((key(value), key(related), int(n)) for value, related, n in rows)
-        contingencies.append((values, counted(pairs, values, list(of_other))))
-    return contingencies
+def _counted_values(tables: Scratch, data: Source, column: str, values: Relation | None) -> dict[Any, int]:
+    """The values of a column with their rows; `values`: the table of `profile/numbered_values`, if it exists."""
+    if values is None:
+        by_name = {"value": column}
+        return added_by_key(tables.rows("frequency_sets/tuples", columns=by_name, source=data.table.relation))
+    rows = tables.rows_as(queries.select_all(values, tables.engine.dialect))
+    return added_by_key((value, n) for value, n, _ in rows)
+
+
+class _Pairs:
+    """The pairs of values of the quasi-identifiers, from one count of the distinct combinations, if it is needed."""
+
+    def __init__(
+        self, tables: Scratch, data: Source, counts: Mapping[str, Mapping[Any, int]], sample: Sample | None
+    ) -> None:
+        self._tables, self._data, self._counts = tables, data, counts
+        self._sample = sample if sample and {*counts} <= {*sample.columns} else None
+        self._stems = queries.plain_names([*counts])
+
+    @cached_property
+    def _tuples(self) -> Relation:
+        by_stem = {stem: name for name, stem in self._stems.items()}
+        source = self._sample.relation if self._sample else self._data.table.relation
+        return self._tables.create("tuples", "frequency_sets/tuples", columns=by_stem, source=source)
+
+    def related(self, column: str) -> list[tuple[Sequence[Any], Counts]]:
+        """How the rows of a column's categories are distributed over the other quasi-identifiers with few values."""
+        values: Sequence[Any] = list(self._counts[column])
+        contingencies = []
+        for other, of_other in self._counts.items():
+            is_small = 1 < len(of_other) <= _MOST_RELATED and len(values) * len(of_other) <= _MOST_PAIRS
+            if other == column or not is_small:
+                continue
+            holes = {"column": [self._stems[column]], "other": [self._stems[other]]}
+            rows = self._tables.rows("profile/value_pairs", **holes, tuples=self._tuples)
+            pairs = ((key(value), key(related), int(n)) for value, related, n in rows)
+            contingencies.append((values, counted(pairs, values, list(of_other))))
+        return contingencies
 
 
 def _common(

@@ -17,6 +17,20 @@ _NUMBERS = {"numbers": ({"size": "DOUBLE PRECISION"}, [(1.0,), (2.5,), (-0.25,),
 
 CASES = [
     Case(
+        "profile/sample",
+        {"columns": {"_row": "value_0"}, "values": {"value_0": "_row"}, "source": Relation("rows"), "one_of": 1},
+        ["_row"],
+        [("a",), ("a",), (None,)],
+        {"rows": ({"_row": "VARCHAR"}, [("a",), ("a",), (None,)])},
+    ),
+    Case(  # (number * 48271) ** 2 % 2147483647 * 3 < 2147483647 for 1, 5, 6, 7, 11 and 12
+        "profile/sample",
+        {"columns": {"word": "value_0"}, "values": {"value_0": "word"}, "source": Relation("words"), "one_of": 3},
+        ["word"],
+        [("a",)] * 6,
+        {"words": ({"word": "VARCHAR"}, [("a",)] * 12)},
+    ),
+    Case(
         "profile/numbered_values",
         {"column": ["word"], "source": Relation("words")},
         ["value", "n", "code_0"],
