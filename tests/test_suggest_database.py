@@ -250,7 +250,7 @@ def test_keys_of_a_server(postgres_dsn: str, tmp_path: Path) -> None:
         assert suggested.left_out == dict.fromkeys(["tests_0", "tests_1"], "a part of another table")
         path = suggested.write(tmp_path / "server.yml")
         assert anonymize_database(path, connection=connection).manifest["released_people"] == 60
-        connection.execute("DROP SCHEMA suggested_anon CASCADE")
+        connection.execute("DROP SCHEMA suggested, suggested_anon CASCADE")
 
 
 def test_columns_that_repeat_others_are_dropped() -> None:
