@@ -261,6 +261,11 @@ class Engine(Protocol):
     def frame(self, relation: Relation, arrow: bool = False) -> Any:
         """A relation's rows as a pandas DataFrame, or as an Arrow table."""
 
+    def arrays(self, relation: Relation) -> dict[str, Any]:
+        """A relation's rows without NULL, as a NumPy array per column."""
+        frame = self.frame(relation)
+        return {name: frame[name].to_numpy() for name in frame}
+
     def interrupt(self) -> None:
         """Stop the running statement, if any, which raises SourceError. To be called from another thread.
 

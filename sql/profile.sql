@@ -14,6 +14,16 @@ SELECT
   COALESCE(SUM(classes.n * classes.n), 0) AS squares
 FROM $values AS classes;
 
+-- name: first_values
+-- Count the different values in the first rows of a column, to guess whether they differ in nearly all rows.
+-- columns: different (values)
+SELECT COUNT(DISTINCT f.value) AS different FROM (SELECT $column AS value FROM $source AS s LIMIT $most) AS f;
+
+-- name: filled
+-- List the values of a column in all rows; NULL is left out.
+-- columns: value
+SELECT c.value FROM (SELECT $column AS value FROM $source AS s) AS c WHERE NOT c.value IS NULL;
+
 -- name: fractions
 -- Count the rows with a fractional number, to distinguish a measure from an integer in a float or decimal column.
 -- columns: fractions (rows)

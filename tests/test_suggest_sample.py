@@ -2,20 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import duckdb
+import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import kanon_sql
+from kanon_sql.engine import Column
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.risk import sets
-from kanon_sql.risk.single_columns import count_column
+from kanon_sql.risk import identifiers, sets, single_columns
+from kanon_sql.risk.single_columns import array_counts, count_column
 from kanon_sql.verbs.profile import profiled, profiled_in
+from support.examples import examples
 
 ROWS = 4_000
 SAMPLED = 500  # at least
+DUCKDB = DuckDB()
 PEOPLE = """
 CREATE TABLE people AS SELECT
   i AS id, 20 + HASH(i) % 60 AS age, HASH(i + 7) % 300 + 10000 AS zip, ['f', 'm'][1 + CAST(i % 2 AS INTEGER)] AS sex,
@@ -103,3 +110,42 @@ def test_a_sample_overestimates_risks_and_single_columns_are_exact(duckdb_engine
         assert found.small_share >= whole[found.columns].small_share - 0.05  # by chance
     for column, expected in zip(counted.profile.columns, figures, strict=True):
         assert (column.distinct, column.unique_rows) == (expected.counts.distinct, expected.counts.unique_rows)
+
+
+@given(st.lists(st.integers(-3, 3), max_size=12), st.integers(0, 6), st.booleans())
+@examples(40)
+def test_arrays_count_a_column_like_the_database(values: list[int], nulls: int, is_long: bool) -> None:
+    numbers = [value + 2**62 for value in values] if is_long else values
+    assume(numbers or nulls)
+    with Scratch(DUCKDB, "test") as tables:
+        relation = tables.load("numbers", {"n": "BIGINT"}, [[*numbers, *[None] * nulls]])
+        counted = count_column(tables, Column("n", "BIGINT", "integer"), 0, relation, len(numbers) + nulls)
+    assert array_counts(np.array(numbers, np.int64), nulls) == counted.counts
+
+
+def test_a_large_key_is_counted_in_arrays(duckdb_engine: DuckDB, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = duckdb_engine.find("people")
+    assert table
+    by_database = profiled(duckdb_engine, table)
+    monkeypatch.setattr(single_columns, "MANY_ROWS", ROWS)
+    monkeypatch.setattr(single_columns, "_FIRST_ROWS", 100)
+    monkeypatch.setattr(identifiers, "MANY_ROWS", ROWS)
+    monkeypatch.setattr(identifiers, "_READ_ROWS", 200)
+    with Scratch(duckdb_engine, "test") as tables:
+        in_arrays = profiled_in(tables, table).profile
+        queries_run = {statement.name: statement for statement in tables.log}
+    assert replace(in_arrays, seconds=by_database.seconds) == by_database
+    assert "profile/first_values" in queries_run
+    assert "profile/sample" in queries_run
+
+
+def test_a_large_column_that_only_begins_with_different_values_is_counted_exactly(
+    duckdb_engine: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    duckdb_engine.run("CREATE TABLE repeated AS SELECT IF(i < 200, i, 7) AS n FROM RANGE(1000) AS r(i)")
+    monkeypatch.setattr(single_columns, "MANY_ROWS", 1000)
+    monkeypatch.setattr(single_columns, "_FIRST_ROWS", 100)
+    table = duckdb_engine.find("repeated")
+    assert table
+    (column,) = profiled(duckdb_engine, table).columns
+    assert (column.distinct, column.unique_rows, column.largest_class) == (200, 199, 801)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from kanon_sql.engine import Table
 from kanon_sql.engines.scratch import Scratch
@@ -17,7 +18,7 @@ from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, folded, name_phrases, 
 from kanon_sql.queries import Relation
 from kanon_sql.risk.formats import FORMATS, is_year, leading_number, whole_number, zip_digits
 from kanon_sql.risk.roles import FREE_TEXT_CHARACTERS, FREE_TEXT_DIFFERENT, FREE_TEXT_WORDS
-from kanon_sql.risk.single_columns import ColumnCounts, count_column
+from kanon_sql.risk.single_columns import MANY_ROWS, ColumnCounts, count_column
 
 KINDS: Mapping[str, str] = {
     "names": "A",
@@ -41,6 +42,7 @@ KINDS: Mapping[str, str] = {
 }
 OLD = 90  # years, from which on Safe Harbor requires one group
 _MOST_VALUES = 5_000  # distinct values of a column that are examined
+_READ_ROWS = 100_000  # from which these values are chosen, if hardly any rows have equal ones
 _HARDLY_EQUAL = 0.5  # distinct values per row, above which the values of a column are not kept
 _FEWEST = 20  # rows below which distinct values mean nothing
 _MOSTLY = 0.5  # minimum share of the rows with a value, for a format that can also occur by chance
@@ -134,7 +136,7 @@ def examine_columns(
     for order, column in enumerate(table.columns):
         stage(f"Counting column {order + 1} of {len(table.columns)}")
         counts = count_column(tables, column, order, source, rows)
-        examined = _ExaminedColumn(counts, _sampled(tables, counts))
+        examined = _ExaminedColumn(counts, _sampled(tables, counts, source))
         identifiers += examined.identifiers()
         ages += examined.ages()
         zips += examined.zips()
@@ -145,17 +147,24 @@ def examine_columns(
     return counted, Contents(tuple(identifiers), tuple(ages), tuple(zips))
 
 
-def _sampled(tables: Scratch, counts: ColumnCounts) -> list[ValueCount]:
+def _sampled(tables: Scratch, counts: ColumnCounts, source: Relation) -> list[ValueCount]:
     """Some distinct values of a column that can contain identifiers, ages or ZIP codes, with their rows.
 
-    They are those with the lowest digests.
+    They are those with the lowest digests; if hardly any rows of a large table have equal values, in some of its rows.
     """
     is_age = bool(name_phrases(counts.name) & _AGES)
     whole = counts.column.kind in ("decimal", "float") and (not counts.fractions or is_age)
-    if counts.values is None or not (counts.column.kind in ("text", "integer") or whole):
+    if counts.counted is None or not (counts.column.kind in ("text", "integer") or whole):
         return []
     read = whole_number if whole else str.strip
-    sampled = tables.rows("risk/values", values=counts.values, most=_MOST_VALUES)
+    values = counts.values
+    is_large = tables.engine.is_embedded and counts.rows >= MANY_ROWS
+    if values is None or (is_large and counts.counts.distinct > _HARDLY_EQUAL * counts.rows):
+        one_of = max(1, counts.rows // _READ_ROWS)
+        holes: dict[str, Any] = {"columns": {"value": "value_0"}, "values": {"value_0": counts.name}, "source": source}
+        rows = tables.create("some_rows", "profile/sample", one_of=one_of, **holes)
+        values = tables.create("some_values", "profile/numbered_values", column=["value"], source=rows)
+    sampled = tables.rows("risk/values", values=values, most=_MOST_VALUES)
     return [(read(value), int(n)) for value, n in sampled]
 
 

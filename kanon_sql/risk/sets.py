@@ -159,10 +159,10 @@ class Sets:
     @cached_property
     def _coded(self) -> CodeArrays:
         tables, classes = self._cells.tables, self._cells.classes or self._cells.relation
-        frame = tables.engine.frame(classes)
+        arrays = tables.engine.arrays(classes)
         if not self._keeps:
             tables.drop(classes)
-        return CodeArrays(frame["n"].to_numpy(), {name: frame[stem].to_numpy() for name, stem in self._stems.items()})
+        return CodeArrays(arrays["n"], {name: arrays[stem] for name, stem in self._stems.items()})
 
     def identifying(self, names: Sequence[str]) -> tuple[int, int, int]:
         """How identifying a counted set is, for comparisons."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
@@ -14,7 +15,12 @@ from kanon_sql.hints import IDENTIFIER, MEASURE, NOTHING, QUASI_IDENTIFIER, SENS
 from kanon_sql.queries import Relation
 from kanon_sql.risk.roles import UNIQUE_SHARE, named_identifier
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 SMALL_CLASS = 5  # rows in smaller classes are at risk
+MANY_ROWS = 1_000_000  # from which on columns with hardly any equal values are treated separately
+_FIRST_ROWS = 10_000  # that show whether values differ in nearly all rows
 _SLOW_VIEW = 1.0  # seconds for reading a view once per column, above which it is copied instead
 NOTICEABLE = 0.01  # of all rows: the increase in rows at risk that makes a quasi-identifier
 
@@ -48,10 +54,60 @@ def count_column(tables: Scratch, column: Column, order: int, source: Relation, 
     """The counts of one column of a table, and a table of its values."""
     if column.kind == "other":
         return ColumnCounts(column, order, rows)
+    counted = _counted_in_arrays(tables, column, source, rows)
+    if counted:
+        return ColumnCounts(column, order, rows, counted)
     values = tables.create(f"values_{order}", "profile/numbered_values", column=[column.name], source=source)
-    (counted,) = tables.rows("profile/column", values=values, small=SMALL_CLASS)
+    (found,) = tables.rows("profile/column", values=values, small=SMALL_CLASS)
     fractions = _has_fractions(tables.engine, source, column)
-    return ColumnCounts(column, order, rows, ProfileRow(*map(int, counted)), fractions, values=values)
+    return ColumnCounts(column, order, rows, ProfileRow(*map(int, found)), fractions, values=values)
+
+
+def _counted_in_arrays(tables: Scratch, column: Column, source: Relation, rows: int) -> ProfileRow | None:
+    """The counts of a large column of integers that differ in nearly all of its first rows; None for other columns.
+
+    Sorting an array takes a third of the time of a GROUP BY with nearly as many groups as rows.
+    """
+    if not tables.engine.is_embedded or column.kind != "integer" or rows < MANY_ROWS:
+        return None
+    holes: dict[str, Any] = {"column": [column.name], "source": source}
+    ((different,),) = tables.rows("profile/first_values", most=_FIRST_ROWS, **holes)
+    if different < UNIQUE_SHARE * _FIRST_ROWS:
+        return None
+    values = tables.engine.arrays(tables.view("filled", tables.text("profile/filled", **holes)))["value"]
+    if values.dtype.kind not in "iu":  # too long for an array of integers
+        return None
+    return array_counts(values, rows - len(values))
+
+
+def array_counts(values: NDArray[Any], null_rows: int) -> ProfileRow:
+    """The counts of a column by its values that are not NULL.
+
+    >>> import numpy
+    >>> counts = array_counts(numpy.array([7, 7, 8]), null_rows=1)
+    >>> counts.distinct, counts.unique_rows, counts.unique_values, counts.largest_class, counts.squares
+    (3, 2, 1, 2, 6)
+    """
+    import numpy as np
+
+    values = np.sort(values)
+    differs = np.concatenate([[True], values[1:] != values[:-1], [True]]) if len(values) else np.array([True])
+    unique = int((differs[1:] & differs[:-1]).sum())
+    classes = np.diff(np.flatnonzero(differs)) if unique < len(values) else np.ones(len(values), np.int8)
+    smaller = classes[classes < SMALL_CLASS]
+    sizes = [null_rows] if null_rows else []
+    if len(classes):
+        sizes += [int(classes.min()), int(classes.max())]
+    return ProfileRow(
+        distinct=len(classes) + bool(null_rows),
+        null_rows=null_rows,
+        unique_rows=unique + (null_rows == 1),
+        unique_values=unique,
+        smallest_class=min(sizes),
+        largest_class=max(sizes),
+        small_rows=int(smaller.sum(dtype=np.int64)) + (null_rows if null_rows < SMALL_CLASS else 0),
+        squares=int(np.square(classes, dtype=np.int64).sum()) + null_rows**2,
+    )
 
 
 def _has_fractions(engine: Engine, source: Relation, column: Column) -> bool:

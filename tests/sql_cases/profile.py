@@ -58,5 +58,19 @@ CASES = [
         [(3, 1, 2, 1, 1, 5, 0, 27)],
         {"counted": ({"value": "VARCHAR", "n": "INTEGER"}, [("x", 5), ("", 1), (None, 1)])},
     ),
+    Case(
+        "profile/first_values",
+        {"column": ["word"], "source": Relation("words"), "most": 3},
+        ["different"],
+        [(1,)],
+        {"words": ({"word": "VARCHAR"}, [("a",)] * 5)},
+    ),
+    Case(
+        "profile/filled",
+        {"column": ["size"], "source": Relation("numbers")},
+        ["value"],
+        [(1.0,), (2.5,), (-0.25,), (-3.0,)],
+        _NUMBERS,
+    ),
     Case("profile/fractions", {"column": ["size"], "source": Relation("numbers")}, ["fractions"], [(2,)], _NUMBERS),
 ]
