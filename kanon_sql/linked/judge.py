@@ -292,17 +292,8 @@ class LinkedJudge:
                 continue
             number = table.copy.link.number
             equal_rows = self._create(f"equal_rows_{number}", "linked/equal_rows", items=relation)
-            ones = self._create(
-                f"events_{number}",
-                "linked/events",
-                equal_rows=equal_rows,
-                copies=self._copies,
-                tables=len(self.tables),
-                table=number,
-            )
-            rare = self._create(
-                f"rare_{number}", "linked/rare_singles", events=ones, k=self.k if self.m != "all" else 0
-            )
+            least = self.k if self.m != "all" else 0
+            rare = self._create(f"rare_{number}", "linked/rare_singles", events=equal_rows, k=least)
             frequent = self.here.written(rare) == 0
             self._frequent &= frequent
             if frequent and counts[0] == 0:
@@ -425,10 +416,20 @@ class LinkedJudge:
         return gone
 
     def _every_event(self, tables: int) -> Relation:
-        every = self.here["events_1"]
-        for number in range(2, tables + 1):
-            second = self.here[f"events_{number}"]
-            every = self._create(f"every_event_{number}", "linked/all_events", first=every, second=second)
+        numbered = {"copies": self._copies, "tables": len(self.tables)}
+        relations = [
+            self._create(
+                f"events_{number}",
+                "linked/events",
+                equal_rows=self.here[f"equal_rows_{number}"],
+                table=number,
+                **numbered,
+            )
+            for number in range(1, tables + 1)
+        ]
+        every, *others = relations
+        for number, more in enumerate(others, start=2):
+            every = self._create(f"every_event_{number}", "linked/all_events", first=every, second=more)
         return every
 
     def _victims(self, events: Relation, allowed: int) -> Relation | None:
