@@ -109,7 +109,7 @@ def _calendar(column: Column, counts: Mapping[Any, int]) -> Suggested | None:
 
 
 def _texts(column: Column, counts: Mapping[Any, int], co_counts: CoCounts, common: Common) -> Suggested:
-    if texts.share(counts, _is_iso_date) == 1:
+    if texts.all_match(counts, _is_iso_date):
         dates = _calendar(Column(column.name, column.type, "date"), {_EPOCH: 1})
         return dates or Suggested()
     taxonomy = texts.known_taxonomy(column.name, counts)

@@ -48,6 +48,11 @@ def share(counts: Mapping[Any, int], matches: Callable[[str], object]) -> float:
     return sum(rows for text, rows in filled.items() if matches(text)) / max(1, sum(filled.values()))
 
 
+def all_match(counts: Mapping[Any, int], matches: Callable[[str], object]) -> bool:
+    """Whether all values that are not NULL, as text, match."""
+    return all(matches(as_text(value)) for value in counts if value is not None)
+
+
 def as_number(value: Any) -> Decimal | None:
     """The number in a text of plain digits; None for other values."""
     return Decimal(value) if isinstance(value, str) and _NUMBER.fullmatch(value) else None
@@ -95,7 +100,7 @@ def code_recipe(name: str, counts: Mapping[Any, int], whole: bool) -> dict[str, 
         fits = postal and lengths[0] >= 3 and lengths[-1] <= 5
         pad = {"pad": lengths[-1]} if lengths[0] < lengths[-1] else {}
         return {"prefix": _prefixes(lengths[-1]), **pad} if fits else None
-    if share(counts, _ADDRESS.fullmatch) == 1:
+    if all_match(counts, _ADDRESS.fullmatch):
         return {"networks": [24, 16, 8]}
     usual, _ = rows_of.most_common(1)[0]
     same_form = share(counts, lambda text: len(text) == usual and _CODE.fullmatch(text)) >= _SAME_SHAPE

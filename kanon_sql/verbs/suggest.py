@@ -439,7 +439,7 @@ def _counted_values(tables: Scratch, data: Source, column: str, values: Relation
 
 
 class _Pairs:
-    """The pairs of values of the quasi-identifiers, from one count of the distinct combinations, if it is needed."""
+    """The pairs of values of the quasi-identifiers: in a sample, or by one count of the distinct combinations."""
 
     def __init__(
         self, tables: Scratch, data: Source, counts: Mapping[str, Mapping[Any, int]], sample: Sample | None
@@ -451,8 +451,15 @@ class _Pairs:
     @cached_property
     def _tuples(self) -> Relation:
         by_stem = {stem: name for name, stem in self._stems.items()}
-        source = self._sample.relation if self._sample else self._data.table.relation
+        source = self._data.table.relation
         return self._tables.create("tuples", "frequency_sets/tuples", columns=by_stem, source=source)
+
+    def _counted(self, column: str, other: str) -> list[tuple[Any, ...]]:
+        if self._sample:
+            pair = {"value": column, "other": other}
+            return self._tables.rows("frequency_sets/tuples", columns=pair, source=self._sample.relation)
+        stems = {"column": [self._stems[column]], "other": [self._stems[other]]}
+        return self._tables.rows("profile/value_pairs", **stems, tuples=self._tuples)
 
     def related(self, column: str) -> list[tuple[Sequence[Any], Counts]]:
         """How the rows of a column's categories are distributed over the other quasi-identifiers with few values."""
@@ -462,9 +469,7 @@ class _Pairs:
             is_small = 1 < len(of_other) <= _MOST_RELATED and len(values) * len(of_other) <= _MOST_PAIRS
             if other == column or not is_small:
                 continue
-            holes = {"column": [self._stems[column]], "other": [self._stems[other]]}
-            rows = self._tables.rows("profile/value_pairs", **holes, tuples=self._tuples)
-            pairs = ((key(value), key(related), int(n)) for value, related, n in rows)
+            pairs = ((key(value), key(related), int(n)) for value, related, n in self._counted(column, other))
             contingencies.append((values, counted(pairs, values, list(of_other))))
         return contingencies
 
