@@ -150,12 +150,6 @@ JOIN $overall AS o ON o.value = v.value
 ORDER BY d.other, d.hash, d.class, o.key
 LIMIT $most;
 
--- name: few_rows
--- Count the rows that share the attacker's labels with fewer than k rows.
-SELECT COALESCE(SUM(groups.size), 0) AS rows
-FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels) AS groups
-WHERE groups.size < $k;
-
 -- name: class_sizes
 -- Count the classes by their number of rows.
 SELECT k.n AS size, COUNT(*) AS classes FROM $classes AS k GROUP BY k.n ORDER BY k.n;
@@ -169,9 +163,8 @@ JOIN (SELECT c.class, MIN(c.value) AS low, MAX(c.value) AS high FROM $values AS 
   ON v.class = k.class;
 
 -- name: one_value
--- Count the rows whose labels occur with one value only, and the groups of such rows; NULL counts as a value.
-SELECT COALESCE(SUM(groups.size), 0) AS rows, COUNT(*) AS groups
-FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING MIN(f.low) = MAX(f.high)) AS groups;
+-- Count the rows of the classes with one value only, and these classes; NULL counts as a value.
+SELECT COALESCE(SUM(k.n), 0) AS rows, COUNT(*) AS classes FROM $classes AS k WHERE k.low = k.high;
 
 -- name: ruling_out
 -- Count the rows whose value is certain once one, two or three other values of their class are ruled out, and compute the posterior without the most frequent other value.

@@ -19,19 +19,23 @@ from kanon_sql.attack.homogeneity import by_chance, ranges_of_classes
 from kanon_sql.attack.matching import classes_of
 from kanon_sql.attack.material import Attack, Material
 from kanon_sql.attack.outcome import Outcome
-from kanon_sql.queries import Hole, Relation
+from kanon_sql.generalization.values import Label
+from kanon_sql.privacy import Predicate
+from kanon_sql.queries import Crossed, Relation
 
 _MOST_SETS = 256
+_MOST_CROSSED = 500_000  # rows of classes, repeated for the sets that are counted in one query
+_QUERY = "node_tests/node_tests"
 _Names = tuple[str, ...]
 
 
 def _attributes(material: Material) -> Iterator[Outcome]:
     sets, k = list(_sets(material.quasi_identifiers, random.Random(material.seed))), material.k or 2
-    classes = classes_of(material, material.release)
-    found = _rows(material, sets, "attack_attributes/few_rows", classes, k=k)
+    found = _rows(material, sets, Predicate("SUM(n) >= $k", {"k": k}), classes_of(material, material.release))
     yield _outcome(material, found, f"fit fewer than {k} rows", "require k-anonymity for all of them")
     for column in material.sensitive:
-        found = _rows(material, sets, "attack_attributes/one_value", ranges_of_classes(material, column))
+        several_values = Predicate("MIN(low) < MAX(high)")
+        found = _rows(material, sets, several_values, ranges_of_classes(material, column), ["low", "high"])
         finding = f"only fit rows with one value of {column}"
         yield _outcome(material, found, finding, f"require l-diversity of {column}", column)
 
@@ -49,13 +53,34 @@ def _sets(names: _Names, draw: random.Random) -> Iterator[_Names]:
 
 
 def _rows(
-    material: Material, sets: Sequence[_Names], query: str, classes: Relation, **holes: Hole
+    material: Material, sets: Sequence[_Names], safe: Predicate, classes: Relation, bounds: Sequence[str] = ()
 ) -> dict[_Names, int]:
-    """The number of rows by a query of classes, for every set of attributes that the attacker has."""
-    tables = material.tables
-    prepared = queries.per_node(query, tables.engine.dialect, **holes)
-    texts = {names: prepared(0, classes, material.release.plain(names)) for names in sets}
-    return {names: int(tables.rows_as(text, query)[0][0]) for names, text in texts.items()}
+    """The number of rows in groups that are not safe, for every set of attributes that the attacker has.
+
+    `bounds`: further columns of the classes, which the condition of safe groups needs.
+    """
+    tables, release = material.tables, material.release
+    labels, others = release.plain(material.quasi_identifiers), ["n", *bounds]
+    rows = tables.rows("frequency_sets/copy", source=classes, columns=[*labels, *others])
+    columns = list(zip(*rows, strict=True)) or [()] * len([*labels, *others])
+    coded = [_codes(column) for column in columns[: len(labels)]]
+    types = dict.fromkeys([*labels, *others], "BIGINT")
+    codes = tables.load("codes", types, [*coded, *columns[len(labels) :]])
+    prepared = queries.per_node(_QUERY, tables.engine.dialect, safe=safe)
+    found, at_once = dict.fromkeys(sets, 0), max(1, _MOST_CROSSED // max(1, len(rows)))
+    for first in range(0, len(sets), at_once):
+        together = sets[first : first + at_once]
+        masks = {number: dict.fromkeys(release.plain(names), -1) for number, names in enumerate(together)}
+        crossed = Crossed(codes, masks, queries.unmasked(others))
+        for number, size in tables.rows_as(prepared(0, crossed, crossed.names), _QUERY):
+            found[together[number]] = int(size)
+    return found
+
+
+def _codes(labels: Sequence[Label]) -> list[int]:
+    """The same number for equal labels."""
+    codes: dict[Label, int] = {}
+    return [codes.setdefault(label, len(codes)) for label in labels]
 
 
 def _outcome(

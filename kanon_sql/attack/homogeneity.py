@@ -23,7 +23,7 @@ def _homogeneous(material: Material) -> Iterator[Outcome]:
             ((classes, _, people),) = tables.rows("privacy/homogeneous_people", **holes)
         else:
             ranges = ranges_of_classes(material, column)
-            ((people, classes),) = tables.rows("attack_attributes/one_value", frequency_set=ranges, levels=["class"])
+            ((people, classes),) = tables.rows("attack_attributes/one_value", classes=ranges)
         yield material.outcome(
             "homogeneity",
             f"{int(people):,} of {release.people:,} {release.who} are in {int(classes):,} classes with a single value "

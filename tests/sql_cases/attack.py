@@ -39,7 +39,6 @@ _KNOWN = relation("people", "row_id c0 c3", (1, 30, 1), (2, 30, 2), (3, None, 2)
 _SOURCE = relation("source", "row_id c0 c3", (1, 30, 2), (2, 40, 2), (3, 30, 5), (4, None, None))
 _COUNTED = relation("tuples", "target c0 people in_source", (7, 30, 3, 1), (8, 40, 1, 1), (9, None, 1, 0))
 
-_RANGES = {"frequency_set": Relation("ranges")}
 _OF_RANGES = relation(
     "ranges",
     "class c0 c1 n low high",
@@ -62,15 +61,7 @@ _ATTRIBUTES = [
         [(1, "1*", 2, 3, 5), (2, "2*", 1, 4, 4)],
         {**_OF_CLASSES, **relation("values", "class value n", (1, 5, 1), (1, 3, 1), (2, 4, 1))},
     ),
-    Case(
-        "attack_attributes/few_rows",
-        {"frequency_set": _CLASSES, "levels": ["c0"], "k": 4},
-        ["rows"],
-        [(4,)],
-        _OF_CLASSES,
-    ),
-    Case("attack_attributes/one_value", {**_RANGES, "levels": ["c0"]}, ["rows", "groups"], [(3, 1)], _OF_RANGES),
-    Case("attack_attributes/one_value", {**_RANGES, "levels": ["c1"]}, ["rows", "groups"], [(2, 1)], _OF_RANGES),
+    Case("attack_attributes/one_value", {"classes": Relation("ranges")}, ["rows", "classes"], [(3, 2)], _OF_RANGES),
 ]
 _OF_ONE = relation("one", "target classes records", (7, 1, 4), (8, 1, 1), (9, 3, 9))
 _CLASSED = {
