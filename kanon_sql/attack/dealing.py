@@ -9,6 +9,7 @@ from statistics import mean, stdev
 
 from kanon_sql.attack.matching import SAMPLE, classes_of, drawn_classes, values_in_order, values_of_classes
 from kanon_sql.attack.material import Material
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.queries import Hole, Relation
 
 _DEALS, _FEWER = 20, 5  # with many rows, random assignments hardly differ
@@ -48,24 +49,31 @@ class SensitiveValues:
         mean of several random assignments, plus three standard deviations and one class, so that a single class is not
         a finding. In a large release, values are assigned to the rows of a sample of whole classes.
         """
-        tables = self.material.tables
         if self.by_people:
-            query, hole, random = of_people, "held", "attack_dealing/dealt_people"
+            tables, query, hole = self.material.tables, of_people, "held"
         else:
-            hole, random = "counted", "attack_dealing/dealt_values"
+            tables, hole = self.material.in_common.tables, "counted"
         (figures,) = tables.rows(query, **{hole: self.counted}, **holes)
-        places, turns = self.places, self.turns
         person: dict[str, Hole] = {"person": ["person" if self.by_people else "place"]}
-        ((rows, people),) = tables.rows("attack_dealing/dealt_to", places=places, **person)
+        ((rows, people),) = tables.rows("attack_dealing/dealt_to", places=self.places, **person)
         # Every number coprime to the rows assigns places to turns in another order.
         strides = (stride for stride in accumulate(repeat(2), initial=31) if gcd(stride, rows) == 1)
         by_chance = []
         for shift, stride in enumerate(islice(strides, _DEALS if self.number <= SAMPLE else _FEWER)):
-            turn: dict[str, Hole] = {"stride": stride, "shift": shift, "rows": rows}
-            deal = tables.create("dealt", random, places=places, turns=turns, **turn)
+            deal = self._dealt(tables, stride=stride, shift=shift, rows=rows)
             by_chance.append(float(tables.rows(query, **{hole: deal}, **holes)[0][0]))
         ((number,),) = tables.rows("attack_dealing/class_count", counted=self.counted)
         return figures, min(1.0, (mean(by_chance) + _DEVIATIONS * stdev(by_chance)) / people + 1 / number)
+
+    def _dealt(self, tables: Scratch, shift: int, **turn: Hole) -> Relation:
+        """A random assignment; attacks on rows have it in common, like its places."""
+        of_places: dict[str, Hole] = {"places": self.places, "turns": self.turns, "shift": shift, **turn}
+        if self.by_people:
+            return tables.create("dealt", "attack_dealing/dealt_people", **of_places)
+        stem = f"dealt_{shift}_{self.material.release.columns[self.column]}"
+        if tables.unused(stem) != stem:
+            return tables[stem]
+        return tables.create(stem, "attack_dealing/dealt_values", **of_places)
 
 
 def values_of(material: Material, column: str, by_people: bool = False) -> SensitiveValues:

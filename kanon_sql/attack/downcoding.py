@@ -42,9 +42,9 @@ def _tight(material: Material, source: Copy, classes: Relation) -> Iterator[Outc
     people = people_of_sample(material, source)
     fits = fitting(material, people, source, drawn, target="row_id")
     for name in material.quasi_identifiers:
-        holes = _label_tables(material, source, drawn, name)
+        covers, holes = _label_tables(material, source, drawn, name)
         ((hidden,),) = tables.rows("attack_downcoding/hidden_cells", **holes)
-        covers, value = tables["covers"], source.plain([name])
+        value = source.plain([name])
         shares = tables.rows("attack_downcoding/label_shares", covers=covers, people=source.relation, value=value)
         claims = list(_claims(shares, source.column(name).ordered))
         types = {"label": "VARCHAR", "value": "VARCHAR", "share": "DOUBLE"}
@@ -88,8 +88,8 @@ def _excluded(material: Material, source: Copy, classes: Relation) -> Outcome:
     """Exclude from the labels of a class the values that similar classes, equal but for one attribute, show exactly."""
     tables, labels = material.tables, source.plain(material.quasi_identifiers)
     lines, hidden = tables.create("lines", "attack_downcoding/first_lines", classes=classes), 0
-    for number, name in enumerate(material.quasi_identifiers, start=1):
-        holes = _label_tables(material, source, classes, name)
+    of_labels = [_label_tables(material, source, classes, name) for name in material.quasi_identifiers]
+    for number, (_, holes) in enumerate(of_labels, start=1):
         hidden += int(tables.rows("attack_downcoding/hidden_cells", **holes)[0][0])
         tables.create("next_lines", "attack_downcoding/next_lines", lines=lines, number=number, **holes)
         tables.rename("next_lines", "lines")
@@ -97,11 +97,9 @@ def _excluded(material: Material, source: Copy, classes: Relation) -> Outcome:
     fits = fitting(material, source.relation, source, exact, target="row_id")
     whole = tables.create("whole", "attack_downcoding/whole_classes", classes=exact, fits=fits)
     narrowed = certain = 0
-    for number, name in enumerate(material.quasi_identifiers, start=1):
-        holes = _label_tables(material, source, classes, name) | {"covers": tables["covers"]}
-        ((rows, one),) = tables.rows(
-            "attack_downcoding/narrowed_labels", lines=lines, whole=whole, number=number, **holes
-        )
+    for number, (covers, holes) in enumerate(of_labels, start=1):
+        holes |= {"covers": covers, "lines": lines, "whole": whole}
+        ((rows, one),) = tables.rows("attack_downcoding/narrowed_labels", number=number, **holes)
         narrowed, certain = narrowed + int(rows), certain + int(one)
     return Outcome(
         "exclusion",
@@ -117,11 +115,12 @@ def _excluded(material: Material, source: Copy, classes: Relation) -> Outcome:
     )
 
 
-def _label_tables(material: Material, source: Copy, classes: Relation, name: str) -> dict[str, Any]:
-    """The values of one attribute's labels, as holes of queries."""
-    covers = load_covers(material, source.relation, classes, name, source)
-    sizes = material.tables.create("sizes", "attack_downcoding/label_sizes", covers=covers)
-    return {"classes": classes, "sizes": sizes, "value": source.plain([name])}
+def _label_tables(material: Material, source: Copy, classes: Relation, name: str) -> tuple[Relation, dict[str, Any]]:
+    """The values that one attribute's labels cover, and their numbers and the classes as holes of queries."""
+    (plain,) = source.plain([name])
+    covers = load_covers(material, source.relation, classes, name, source, f"covers_{plain}")
+    sizes = material.tables.create(f"sizes_{plain}", "attack_downcoding/label_sizes", covers=covers)
+    return covers, {"classes": classes, "sizes": sizes, "value": [plain]}
 
 
 DOWNCODING = Attack(

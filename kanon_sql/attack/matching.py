@@ -165,25 +165,29 @@ def fitting(
         numbers = dict(zip(columns, tables.rows_as(text)[0], strict=True))
         columns = tuple(sorted(columns, key=lambda name: -numbers[name]))
     remaining = dict(zip(columns, kinds.plain(columns), strict=True))
-    tables.create("places", "attack_matching/first_places", classes=classes)
+    # The tables of a step are read while those of the next one are written.
+    (places, next_places), (fitting, next_fitting) = tables.pair("places"), tables.pair("fitting")
+    tables.create(places, "attack_matching/first_places", classes=classes)
     for name in columns:
         value = [remaining.pop(name)]
         holes: dict[str, Hole] = {"value": value, "others": [*remaining.values()]}
         holes["covers"] = covers[name] if covers else load_covers(material, targets, classes, name, kinds)
-        places: dict[str, Hole] = {"places": tables["places"], "classes": classes, "label": value}
-        holes["places"] = tables.create("next_places", "attack_matching/next_places", **places)
+        of_label: dict[str, Hole] = {"places": places, "classes": classes, "label": value}
+        holes["places"] = tables.create(next_places, "attack_matching/next_places", **of_label)
         if len(remaining) == len(columns) - 1:
-            tables.create("fitting", "attack_matching/first_fitting", targets=targets, id=[target], **holes)
+            tables.create(next_fitting, "attack_matching/first_fitting", targets=targets, id=[target], **holes)
         else:
-            tables.create("next_fitting", "attack_matching/next_fitting", fitting=tables["fitting"], **holes)
-            tables.rename("next_fitting", "fitting")
-        tables.rename("next_places", "places")
-    fits = tables.create(stem, "attack_matching/fits", fitting=tables["fitting"], places=tables["places"])
-    tables.drop("places", "fitting", "covers")
+            tables.create(next_fitting, "attack_matching/next_fitting", fitting=fitting, **holes)
+        places, next_places = next_places, places
+        fitting, next_fitting = next_fitting, fitting
+    fits = tables.create(stem, "attack_matching/fits", fitting=fitting, places=places)
+    tables.drop(places, next_places, fitting, next_fitting, "covers")
     return fits
 
 
-def load_covers(material: Material, targets: Relation, classes: Relation, name: str, kinds: Copy) -> Relation:
+def load_covers(
+    material: Material, targets: Relation, classes: Relation, name: str, kinds: Copy, stem: str = "covers"
+) -> Relation:
     """The targets' values, or labels, that every label of the classes covers: label, value, as keys."""
     tables, plain = material.tables, kinds.plain([name])
     labels = [label for (label,) in tables.rows("attack_matching/labels", classes=classes, label=plain)]
@@ -197,7 +201,7 @@ def load_covers(material: Material, targets: Relation, classes: Relation, name: 
         pairs = [(label, values[place][1]) for label, covering in places.items() for place in covering]
     types = {"label": "VARCHAR", "value": "VARCHAR"}
     keys = [(text_key(label), text_key(value)) for label, value in pairs]
-    return tables.load("covers", types, list(zip(*keys, strict=True)) or [[], []])
+    return tables.load(stem, types, list(zip(*keys, strict=True)) or [[], []])
 
 
 def covered_values(
