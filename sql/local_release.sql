@@ -16,6 +16,14 @@ FROM (SELECT SUM(k.n) AS n, SUM(k.n * $leaves) FROM $classes AS k GROUP BY $labe
 -- columns: level, n (rows)
 SELECT $level AS level, SUM(k.n) AS n FROM $classes AS k GROUP BY $level;
 
+-- name: levels_together
+-- Count the rows by the hierarchy level that their cells need, for all attributes.
+-- columns: attribute, level, n (rows)
+-- engines: duckdb
+SELECT attribute, level, CAST(SUM(n) AS BIGINT) AS n
+FROM (SELECT k.n, UNNEST(RANGE($attributes)) AS attribute, UNNEST([$levels]) AS level FROM $classes AS k) AS cells
+GROUP BY attribute, level;
+
 -- name: local_kept
 -- Count the released rows whose cell of one attribute is unchanged: a label, two equal bounds or a mean that equals the value.
 -- columns: n (rows; `*` never counts as unchanged)

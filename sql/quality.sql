@@ -20,6 +20,41 @@ FROM (
 GROUP BY counted.value, counted.level
 HAVING SUM(counted.n) > 0;
 
+-- name: cells_together
+-- Count the released rows by the value and the level of their cells, for all attributes.
+-- columns: attribute, value (its code), level, n (rows)
+-- engines: duckdb
+SELECT attribute, value, level, CAST(SUM(n) AS BIGINT) AS n
+FROM (
+  SELECT a.n, UNNEST(RANGE($attributes)) AS attribute, UNNEST(a.codes) AS value, UNNEST(k.levels) AS level
+  FROM (SELECT a.class, a.n, [$codes] AS codes FROM $assignment AS a) AS a
+  JOIN (SELECT k.class, [$levels] AS levels FROM $classes AS k) AS k ON k.class = a.class
+) AS cells
+GROUP BY attribute, value, level;
+
+-- name: ranges_together
+-- Count the released rows by the value and the range of their cells, for all attributes.
+-- columns: attribute, value (its code), covered (leaves), first and last (positions), n (rows)
+-- engines: duckdb
+SELECT attribute, value, covered, first, last, CAST(SUM(n) AS BIGINT) AS n
+FROM (
+  SELECT
+    a.n, UNNEST(RANGE($attributes)) AS attribute, UNNEST(a.codes) AS value, UNNEST(k.covered) AS covered,
+    UNNEST(k.first) AS first, UNNEST(k.last) AS last
+  FROM (SELECT a.class, a.n, [$codes] AS codes FROM $assignment AS a) AS a
+  JOIN (SELECT k.class, [$leaves] AS covered, [$first] AS first, [$last] AS last FROM $classes AS k) AS k
+    ON k.class = a.class
+) AS cells
+GROUP BY attribute, value, covered, first, last;
+
+-- name: values_together
+-- Count the source rows by their value, for all attributes.
+-- columns: attribute, value (its code), n (rows)
+-- engines: duckdb
+SELECT attribute, value, CAST(SUM(n) AS BIGINT) AS n
+FROM (SELECT f.n, UNNEST(RANGE($attributes)) AS attribute, UNNEST([$codes]) AS value FROM $frequency_set AS f) AS cells
+GROUP BY attribute, value;
+
 -- name: generalized
 -- Count the released rows whose cell covers several leaves, attribute by attribute.
 SELECT COALESCE(SUM(CASE WHEN $leaves > 1 THEN k.n END), 0) FROM $classes AS k;

@@ -11,6 +11,7 @@ from sqlglot import exp
 import kanon_sql
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
+from kanon_sql.frequency import frequency_set
 from kanon_sql.queries import split_joins
 from kanon_sql.recode import show
 from support.database import MakeTable
@@ -101,3 +102,35 @@ def select_trees(sql: str) -> list[exp.Select]:
         if sql.count("JOIN") > split_joins.MOST_JOINS
         else []
     )
+
+
+@pytest.mark.parametrize("strategy", ["mondrian", "refine"])
+def test_cells_counted_together_have_the_same_figures(
+    monkeypatch: pytest.MonkeyPatch, statements: list[str], strategy: str
+) -> None:
+    """With values that are NULL, and values in no hierarchy, which are shown as `*`."""
+    connection = duckdb.connect()
+    connection.execute(
+        "CREATE TABLE people AS SELECT CASE WHEN i % 11 > 0 THEN i * i % 23 END AS age, (i * 7 % 5) / 4 AS weight, "
+        "i % 9 AS rooms, CASE i % 4 WHEN 0 THEN 'x' WHEN 1 THEN 'y' ELSE 'z' END AS ward FROM range(90) AS t(i)"
+    )
+    hierarchies: dict[str, Any] = {
+        "age": {"hierarchy": {"ranges": [5, 10]}, "show": "common"},
+        "weight": {"hierarchy": {"ranges": [0.5]}, "show": "ranges"},
+        "rooms": {"hierarchy": {"ranges": [3]}, "show": "mean"},
+        "ward": {"hierarchy": {"groups": [{"xy": ["x", "y"]}]}},
+    }
+    options: dict[str, Any] = {"k": 4, "suppression_limit": 0.2, "strategy": strategy, "unmapped": "top", "seed": 1}
+    figures = []
+    for few in (24, 0):
+        monkeypatch.setattr(frequency_set, "_FEW_ATTRIBUTES", few)
+        monkeypatch.setattr(show, "_FEW", few)
+        release = kanon_sql.anonymize(
+            "people", {"quasi_identifiers": hierarchies}, connection=connection, into=f"anon{few}", **options
+        )
+        damage = {f"{row['column']} {name}": value for row in release.manifest["damage"] for name, value in row.items()}
+        figures.append(release.manifest["information_loss"] | damage)
+        assert any(" AS covered" in statement for statement in statements) == (few == 0)
+    one_by_one, together = figures
+    assert together == pytest.approx(one_by_one, abs=1e-12)
+    assert 0 < together["age squared_error"] < 1

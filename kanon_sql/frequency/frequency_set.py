@@ -30,6 +30,9 @@ from kanon_sql.spec import Unmapped
 Build = Callable[[Sequence[Any]], Hierarchy]
 _SENTENCE = "Turn the distinct tuples into codes: one integer column per attribute and level."
 
+_FEW_VALUES = 1000  # of an attribute whose cells are fetched
+_FEW_ATTRIBUTES = 24  # that have a query each
+
 
 @dataclass(frozen=True)
 class Attribute:
@@ -79,6 +82,32 @@ class FrequencySet:
     def heights(self) -> Node:
         """The top of the full lattice."""
         return tuple(attribute.hierarchy.height for attribute in self.attributes)
+
+    @cached_property
+    def together(self) -> dict[int, Attribute]:
+        """The attributes with few values, by number, if one query counts the cells of all of them; else none.
+
+        A wide table takes longer to plan than to read, and a query per attribute plans it once per attribute.
+        """
+        few = {
+            j: attribute
+            for j, attribute in enumerate(self.attributes)
+            if not attribute.coded.by_rules and len(attribute.hierarchy.values) <= _FEW_VALUES
+        }
+        return few if self.engine.is_embedded and len(few) > _FEW_ATTRIBUTES else {}
+
+    @cached_property
+    def value_counts(self) -> dict[int, dict[int, int]]:
+        """The rows of every value, by its code, of the attributes counted together."""
+        counts: dict[int, dict[int, int]] = {j: {} for j in self.together}
+        if counts:
+            codes = [attribute.coded.code_column(0) for attribute in self.together.values()]
+            holes: dict[str, Hole] = {"attributes": len(codes), "codes": codes, "frequency_set": self.relation}
+            numbers = list(counts)
+            for place, code, n in sorted(self.tables.rows("quality/values_together", **holes)):
+                if n:
+                    counts[numbers[place]][int(code)] = int(n)
+        return counts
 
     @property
     def keys(self) -> list[str]:

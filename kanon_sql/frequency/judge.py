@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
@@ -101,10 +102,14 @@ class Judge:
         )
 
     def with_cells(self, costs: Costs) -> Costs:
-        """The costs with the figures for metrics of bits and of generalized cells, one query per attribute."""
+        """The costs with the figures for metrics of bits and of generalized cells; at most one query per attribute."""
         if costs.level_bits:
             return costs
-        bits = tuple(map(self._level_bits, self.frequency_set.attributes))
+        counts = self.frequency_set.value_counts
+        bits = tuple(
+            _bits_of_levels(attribute.hierarchy, counts[j]) if j in counts else self._level_bits(attribute)
+            for j, attribute in enumerate(self.frequency_set.attributes)
+        )
         return replace(costs, level_bits=bits, level_generalized=self._level_generalized())
 
     def _level_bits(self, attribute: Attribute) -> tuple[float, ...]:
@@ -509,3 +514,15 @@ def _several(attribute: Attribute, level: int, sums: dict[str, int], rows: int) 
 
 def _starred_codes(hierarchy: Hierarchy) -> set[int]:
     return set(hierarchy.codes(0)[len(hierarchy.values) :]) if hierarchy.starred else set()
+
+
+def _bits_of_levels(hierarchy: Hierarchy, counts: Mapping[int, int]) -> tuple[float, ...]:
+    """As `Judge._level_bits`, from the rows of every value."""
+    own = sum(n * log(n) for n in counts.values())
+    bits = []
+    for level in range(hierarchy.height + 1):
+        above = Counter[int]()
+        for code, label in dict(zip(hierarchy.codes(0), hierarchy.codes(level), strict=True)).items():
+            above[label] += counts.get(code, 0)
+        bits.append(max(0.0, sum(n * log(n) for n in above.values() if n) - own) / log(2))
+    return tuple(bits)

@@ -11,7 +11,7 @@ F. Prasser, R. Bild, K. Kuhn, Stud. Health Technol. Inform. 228 (2016).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log2
@@ -81,14 +81,48 @@ def lost_bits(frequency_set: FrequencySet, assignment: Relation, classes: Relati
     """
     with Scratch(frequency_set.engine, "quality") as tables:
         relations = {"frequency_set": frequency_set.relation, "assignment": assignment, "classes": classes}
-        return tuple(_lost_bits(tables, a, j, relations) for j, a in enumerate(frequency_set.attributes))
+        together = _cells_together(tables, frequency_set, assignment, classes)
+        return tuple(_lost_bits(tables, a, j, relations, together) for j, a in enumerate(frequency_set.attributes))
 
 
-def _lost_bits(tables: Scratch, attribute: Attribute, j: int, relations: dict[str, Relation]) -> float:
+_Cell = tuple[int, int, int]  # the code of a value, the level of its cell, and the number of rows
+
+
+def _cells_together(
+    tables: Scratch, frequency_set: FrequencySet, assignment: Relation, classes: Relation
+) -> dict[int, list[_Cell]]:
+    """The cells of the attributes that are counted together; suppressed rows are on the top level."""
+    attributes = frequency_set.together
+    if not attributes:
+        return {}
+    holes: dict[str, Hole] = {"attributes": len(attributes), "assignment": assignment, "classes": classes}
+    codes, levels = [a.coded.code_column(0) for a in attributes.values()], [f"level_{j}" for j in attributes]
+    released = tables.rows("quality/cells_together", codes=codes, levels=levels, **holes)
+    numbers, tops = list(attributes), [attribute.hierarchy.height for attribute in attributes.values()]
+    rows = Counter[_Cell]()
+    for j, counts in frequency_set.value_counts.items():
+        rows.update({(j, code, attributes[j].hierarchy.height): n for code, n in counts.items()})
+    for place, code, level, n in released:
+        rows[numbers[place], code, tops[place]] -= n
+        rows[numbers[place], code, level] += n
+    cells: dict[int, list[_Cell]] = {j: [] for j in attributes}
+    for (j, code, level), n in sorted(rows.items()):
+        if n:
+            cells[j].append((code, level, n))
+    return cells
+
+
+def _lost_bits(
+    tables: Scratch,
+    attribute: Attribute,
+    j: int,
+    relations: dict[str, Relation],
+    together: Mapping[int, Sequence[_Cell]],
+) -> float:
     value, hierarchy = [attribute.coded.code_column(0)], attribute.hierarchy
     holes: dict[str, Hole] = {**relations, "value": value, "level": [f"level_{j}"], "height": hierarchy.height}
-    if not attribute.coded.by_rules and len(hierarchy.values) <= _FEW:
-        cells = tables.rows("quality/cell_levels", **holes)
+    if j in together or (not attribute.coded.by_rules and len(hierarchy.values) <= _FEW):
+        cells = together[j] if j in together else tables.rows("quality/cell_levels", **holes)
         codes = [hierarchy.codes(level) for level in range(hierarchy.height + 1)]
         return _bits_of([(int(code), int(level), int(n)) for code, level, n in cells], codes)
     levels = tables.create("levels", "quality/cell_levels", **holes)

@@ -19,7 +19,7 @@ from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
-from kanon_sql.queries import DisplayForm, Relation
+from kanon_sql.queries import DisplayForm, Hole, Relation
 from kanon_sql.recode import order as orders
 from kanon_sql.recode import rounding
 from kanon_sql.recode.order import Order
@@ -28,6 +28,7 @@ from kanon_sql.spec import Spec
 
 _EXACT = "exact-"
 _ATTRIBUTES = 48  # in one statement of labels; the time to plan it grows faster than their number
+_FEW = 24  # attributes with a statement each; a wide table takes longer to plan than to read
 STATISTICS = ("mean", "median", "mode")
 NUMBERS = ("integer", "decimal", "float")
 
@@ -157,7 +158,7 @@ def figures(
     labels, leaves = [label for of in shown for label in of], [f"leaves_{j}" for j in cells]
     with Scratch(engine, "figures") as tables:
         (totals,) = tables.rows("local_release/local_figures", classes=classes, labels=labels, leaves=leaves)
-        levels = tuple(_levels(tables, classes, j, a.hierarchy.height) for j, a in enumerate(attributes))
+        levels = _levels(tables, classes, attributes)
         kept = tuple(_kept(tables, local, classes, order, names) for order, names in zip(ordered, shown, strict=True))
     count, released, smallest, squares, *sums = totals
     suppressed = rows - int(released)
@@ -193,10 +194,22 @@ def _mean_loss(leaves: int, rows: int, leaf_count: int) -> float:
     return (leaves - rows) / (leaf_count - 1) if leaf_count > 1 else 0.0
 
 
-def _levels(tables: Scratch, classes: Relation, j: int, height: int) -> tuple[int, ...]:
-    levels = tables.rows("local_release/local_levels", classes=classes, level=[f"level_{j}"])
-    rows = {int(level): int(n) for level, n in levels}
-    return tuple(rows.get(level, 0) for level in range(height + 1))
+def _levels(tables: Scratch, classes: Relation, attributes: Sequence[Attribute]) -> tuple[tuple[int, ...], ...]:
+    """The released rows on every level of every attribute."""
+    names = [f"level_{j}" for j, _ in enumerate(attributes)]
+    if tables.engine.is_embedded and len(names) > _FEW:
+        holes: dict[str, Hole] = {"attributes": len(names), "levels": names, "classes": classes}
+        counted = tables.rows("local_release/levels_together", **holes)
+    else:
+        counted = [
+            (j, *row)
+            for j, name in enumerate(names)
+            for row in tables.rows("local_release/local_levels", classes=classes, level=[name])
+        ]
+    rows = {(int(j), int(level)): int(n) for j, level, n in counted}
+    return tuple(
+        tuple(rows.get((j, level), 0) for level in range(a.hierarchy.height + 1)) for j, a in enumerate(attributes)
+    )
 
 
 def _kept(tables: Scratch, local: Local, classes: Relation, order: Order, labels: Sequence[str]) -> int:

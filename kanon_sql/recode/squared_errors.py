@@ -8,7 +8,7 @@ hierarchy covers are left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
@@ -35,10 +35,16 @@ def of_classes(
     if local.classes is not None:
         return [None for _ in orders]
     with Scratch(frequency_set.engine, "errors") as tables:
-        return [
-            _of_class(tables, frequency_set, j, local, classes, order, how) if _is_number(order.attribute) else None
-            for j, (order, how) in enumerate(zip(orders, hows, strict=True))
-        ]
+        together = _cells_together(tables, frequency_set, local, classes)
+
+        def error(j: int, order: Order, how: str) -> float | None:
+            if not _is_number(order.attribute):
+                return None
+            if j in together and how not in STATISTICS:
+                return _of_cells(order, frequency_set.value_counts[j], together[j])
+            return _of_class(tables, frequency_set, j, local, classes, order, how)
+
+        return [error(j, order, how) for j, (order, how) in enumerate(zip(orders, hows, strict=True))]
 
 
 def _is_number(attribute: Attribute) -> bool:
@@ -92,6 +98,48 @@ def _of_class(
     }
     ((difference,),) = tables.rows("quality/errors", cells=cells, **holes)
     return _ratio(float(difference), squares)
+
+
+_Cell = tuple[int, int, int, int, int]  # the code of a value; leaves, first and last position of its cell; rows
+
+
+def _cells_together(
+    tables: Scratch, frequency_set: FrequencySet, local: Local, classes: Relation
+) -> dict[int, list[_Cell]]:
+    """The released cells of the attributes that are counted together."""
+    numbers = list(frequency_set.together)
+    cells: dict[int, list[_Cell]] = {j: [] for j in numbers}
+    if cells:
+        ends = {name: [f"{name}_{j}" for j in numbers] for name in ("leaves", "first", "last")}
+        codes = [attribute.coded.code_column(0) for attribute in frequency_set.together.values()]
+        holes: dict[str, Hole] = {"attributes": len(codes), "codes": codes, **ends}
+        for place, *cell in sorted(
+            tables.rows("quality/ranges_together", assignment=local.assignment, classes=classes, **holes)
+        ):
+            code, leaves, first, last, n = map(int, cell)
+            cells[numbers[place]].append((code, leaves, first, last, n))
+    return cells
+
+
+def _of_cells(order: Order, counts: Mapping[int, int], cells: Sequence[_Cell]) -> float | None:
+    """As `_of_class`, from all cells of a column."""
+    at = numbers_of(order.values) if order.numeric else [None] * len(order.rows)
+    codes = order.attribute.hierarchy.codes(0)
+    number_of = {codes[row]: number for row, number in zip(order.rows, at, strict=True) if number is not None}
+    rows = {code: n for code, n in counts.items() if code in number_of}
+    if not rows:
+        return None
+    mean = sum(n * number_of[code] for code, n in rows.items()) / sum(rows.values())
+    squares = sum(n * (number_of[code] - mean) ** 2 for code, n in rows.items())
+    if squares == 0:
+        return None
+    difference = 0.0
+    for code, leaves, first, last, n in cells:
+        number, low, high = number_of.get(code), at[first], at[last]
+        if number is not None:
+            middle = (low + high) / 2 if leaves < order.leaf_count and low is not None and high is not None else mean
+            difference += n * ((number - middle) ** 2 - (number - mean) ** 2)
+    return _ratio(difference, squares)
 
 
 def _spread(

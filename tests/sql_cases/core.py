@@ -674,6 +674,13 @@ CASES = [
         [(0, 5), (1, 4)],
         LOCAL,
     ),
+    Case(
+        "local_release/levels_together",
+        {"attributes": 2, "classes": Relation("shown"), "levels": ["level_0", "level_1"]},
+        ["attribute", "level", "n"],
+        [(0, 0, 5), (1, 0, 2), (1, 2, 3)],
+        {"shown": (dict.fromkeys(["class", "n", "level_0", "level_1"], "BIGINT"), [(7, 2, 0, 0), (8, 3, 0, 2)])},
+    ),
     Case("frequency_sets/copy", _PEOPLE, ["age", "zip"], PEOPLE["odd people"][1], PEOPLE),
     Case(
         "files/read_csv",

@@ -72,6 +72,50 @@ CASES = [
         },
     ),
     Case(
+        "quality/cells_together",
+        {
+            "attributes": 2,
+            "codes": ["a_0", "b_0"],
+            "levels": ["level_0", "level_3"],
+            **{name: Relation(name) for name in ("assignment", "classes")},
+        },
+        ["attribute", "value", "level", "n"],
+        [(0, 0, 1, 3), (0, 1, 0, 1), (1, 4, 2, 1), (1, 5, 2, 2), (1, 5, 1, 1)],  # a NULL class is not released
+        {
+            **relation("assignment", "a_0 b_0 n class", (0, 4, 1, 7), (0, 5, 2, 7), (1, 5, 1, 8), (1, 5, 5, None)),
+            **relation("classes", "class level_0 level_3", (7, 1, 2), (8, 0, 1)),
+        },
+    ),
+    Case(
+        "quality/ranges_together",
+        {
+            "attributes": 2,
+            "codes": ["a_0", "b_0"],
+            "leaves": ["leaves_0", "leaves_3"],
+            "first": ["first_0", "first_3"],
+            "last": ["last_0", "last_3"],
+            **{name: Relation(name) for name in ("assignment", "classes")},
+        },
+        ["attribute", "value", "covered", "first", "last", "n"],
+        [(0, 0, 1, 0, 0, 3), (0, 1, 1, 1, 1, 1), (1, 4, 2, 0, 1, 1), (1, 5, 2, 0, 1, 2), (1, 5, 1, 2, 2, 1)],
+        {
+            **relation("assignment", "a_0 b_0 n class", (0, 4, 1, 7), (0, 5, 2, 7), (1, 5, 1, 8), (1, 5, 5, None)),
+            **relation(
+                "classes",
+                "class leaves_0 first_0 last_0 leaves_3 first_3 last_3",
+                (7, 1, 0, 0, 2, 0, 1),
+                (8, 1, 1, 1, 1, 2, 2),
+            ),
+        },
+    ),
+    Case(
+        "quality/values_together",
+        {"attributes": 2, "codes": ["a_0", "b_0"], "frequency_set": Relation("frequency_set")},
+        ["attribute", "value", "n"],
+        [(0, 0, 3), (0, 1, 6), (1, 4, 7), (1, 5, 2)],
+        relation("frequency_set", "a_0 b_0 n", (0, 4, 3), (1, 5, 2), (1, 4, 4)),
+    ),
+    Case(
         "quality/number_spread",
         {"frequency_set": Relation("frequency_set"), "value": ["a_0"], "numbers": Relation("numbers")},
         ["mean", "squares"],
