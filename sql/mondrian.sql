@@ -198,10 +198,11 @@ WHERE size IS NULL OR size >= $least
 GROUP BY class, $code;
 
 -- name: listed
--- List the codes of every row in the open partitions that are large enough for two classes.
+-- List the codes of every row in the open partitions that are large enough for two classes; in order, they are counted faster.
 SELECT class, n, [$codes] AS codes
 FROM $open
-WHERE size IS NULL OR size >= $least;
+WHERE size IS NULL OR size >= $least
+ORDER BY class;
 
 -- name: counted_together
 -- Count the rows of every value of all attributes in every partition; planning one query per attribute takes longer if there are many.

@@ -31,6 +31,10 @@ _NODES = {
     "leaves": "BIGINT",
     "width": "DOUBLE",
 }
+_PLACES = {
+    **dict.fromkeys(("attribute", "code", "position"), "BIGINT"),
+    **dict.fromkeys(("number", "range", "most", "weight"), "DOUBLE"),
+}
 _SIDES = dict.fromkeys(("class", "parent", "attribute", "low", "high"), "BIGINT")
 _WIDTHS = {"class": "BIGINT", "attribute": "BIGINT", "width": "DOUBLE"}
 
@@ -258,9 +262,8 @@ class _MondrianRun:
                     return
                 loaded.append(orders.load(self.tables, order, labels=False))
             self.orders = tuple(loaded)
-            places = [self._places(j) for j in range(len(self.orders))]
+            self._load_places()
             nodes = [text for j, order in enumerate(self.orders) if not self._ordered(order) for text in self._nodes(j)]
-            self.tables.create_as("places", queries.union_all(places))
             self.tables.create("scales", "mondrian/scales", places=self.tables["places"])
             if nodes:
                 self.tables.create_as("nodes", queries.union_all(nodes))
@@ -365,6 +368,40 @@ class _MondrianRun:
             tables.create("widths", "mondrian/widths", medians=tables["inherited"], chosen=chosen, moves=moves)
         if self._shows_regions:
             tables.add("sides", "mondrian/sides", moves=moves, chosen=chosen, nodes=tables["nodes"])
+
+    def _load_places(self) -> None:
+        """Load the places of all attributes: computed here if their values are counted together."""
+        frequency_set = self.task.frequency_set
+        if self.occurring or len(frequency_set.together) < len(self.orders):
+            places = [self._places(j) for j in range(len(self.orders))]
+            self.tables.create_as("places", queries.union_all(places))
+            return
+        rows = [row for j, counts in frequency_set.value_counts.items() for row in self._computed_places(j, counts)]
+        self.tables.load("places", _PLACES, list(zip(*rows, strict=True)))
+
+    def _computed_places(self, j: int, occurring: Collection[int]) -> list[tuple[int | float | None, ...]]:
+        """As the query "mondrian/places", for the codes that occur."""
+        order, hierarchy = self.orders[j], self.orders[j].attribute.hierarchy
+        codes, values = hierarchy.codes(0), order.values
+        numbers = orders.numbers_of(values) if order.numeric else [float(place) for place in range(len(order.rows))]
+        position_of = {codes[row]: position for position, row in enumerate(order.rows) if codes[row] in occurring}
+        starred = {position for position, row in enumerate(order.rows) if row >= len(hierarchy.values)}
+        on_line = {place: numbers[place] for place in position_of.values() if place not in starred}
+        present = [number for number in on_line.values() if number is not None]
+        lowest, highest = min(present, default=0.0), max(present, default=0.0)
+        width = highest - lowest or 1.0
+
+        def number(place: int) -> float | None:
+            if not self._ordered(order):
+                return None
+            own = on_line.get(place)
+            if own is not None:
+                return own
+            is_null = values[place] is None and place not in starred
+            return lowest - 2 * width if is_null else highest + 2 * width
+
+        figures = width, float(max(1, order.leaf_count - 1)), float(self.task.weights[j])
+        return [(j, code, place, number(place), *figures) for code, place in position_of.items()]
 
     def _places(self, j: int) -> str:
         order = self.orders[j]
