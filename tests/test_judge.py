@@ -45,6 +45,10 @@ def test_every_node_is_judged_like_brute_force(
     assert_losses(judge, costs, problem, nodes)
     for node in nodes[:: 1 + len(nodes) // 6]:
         assert_figures(judge, costs, problem, node)
+    judge.count_in_memory()
+    queries = judge.queries
+    assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
+    assert judge.queries == queries
 
 
 def test_a_value_outside_a_hierarchy_of_one_leaf_loses_everything() -> None:

@@ -23,6 +23,7 @@ from kanon_sql.privacy import ClassCount, LeastSize, PrivacyModels, Reference
 from kanon_sql.queries import Bits, Crossed, Hole, Masked, PerNode, Relation
 
 _SIZES = "node_tests/node_class_sizes"
+_FEW_TUPLES = 20_000  # whose classes are counted faster in memory than by a statement
 _MOST_COUNTED = 200_000  # tuples fetched for a group of attributes
 _MOST_CROSSED = 50_000  # tuples; beyond, grouping for several nodes at once is no faster, and roll-ups help more
 _TEXTS = 256  # cached query texts, of a few thousand characters each
@@ -47,6 +48,7 @@ class Judge:
         self._packed = cache(lambda: packed(frequency_set))
         self._rollups = cache(lambda: Rollups(self._packed()))
         self._sizes: dict[Node, LeastSize] = {}  # the minimum size of the classes that a node releases
+        self._in_memory: CountedTuples | None = None
         self._prepare()
 
     def _prepare(self) -> None:
@@ -133,6 +135,8 @@ class Judge:
 
     def rows_at_risk(self, nodes: Sequence[Node]) -> list[int]:
         """The rows that every node would suppress, in one round trip."""
+        if self._in_memory:
+            return [self._in_memory.rows_at_risk(node) for node in nodes]
         if self._undecided and not self.model.every_class:
             return [at_risk for at_risk, _ in self._decide(nodes)]
         counted: dict[int, int] = dict(self._query("node_tests/node_test", self._test_texts(nodes)))
@@ -168,6 +172,12 @@ class Judge:
         if self._undecided and node not in self._sizes:
             self._decide([node])
         return self._sizes[node] if self._undecided else LeastSize()
+
+    def count_in_memory(self) -> None:
+        """Test nodes in memory from now on, if there are few tuples: a statement per node would take longer."""
+        counted = self.frequency_set
+        if counted.tuples <= _FEW_TUPLES and counted.population is None:
+            self._in_memory = self.counted(range(len(counted.attributes)))
 
     def counted(self, attributes: Sequence[int]) -> CountedTuples | None:
         """The tuples of some attributes in memory, so that testing their nodes needs no statements.

@@ -174,6 +174,8 @@ class _Prepared:
                 problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
                 return _run_of_classes(recode(problem, observer), k)
         problem = posed_again(self.problem, spec, self.problem.frequency_set)
+        if not self.of_tuples:
+            problem.judge.count_in_memory()
         try:
             return self._search(problem, k, observer)
         finally:
