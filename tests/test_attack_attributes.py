@@ -23,8 +23,10 @@ def rows_of(draw: random.Random, columns: int, rows: int) -> pandas.DataFrame:
     return pandas.DataFrame(drawn, columns=[*names, "ill"])
 
 
+@pytest.mark.parametrize("fetched", [0, attributes._MOST_FETCHED])
 @pytest.mark.parametrize("seed", range(2))
-def test_every_set_is_tried_and_counted_as_by_hand(seed: int) -> None:
+def test_every_set_is_tried_and_counted_as_by_hand(seed: int, fetched: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attributes, "_MOST_FETCHED", fetched)
     release = rows_of(random.Random(seed), 3, 25)
     names = ["q0", "q1", "q2"]
     few, alike = known(release, names, k=4)

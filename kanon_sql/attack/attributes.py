@@ -25,7 +25,8 @@ from kanon_sql.queries import Crossed, Relation
 
 _MOST_SETS = 256
 _MOST_CROSSED = 500_000  # rows of classes, repeated for the sets that are counted in one query
-_QUERY = "node_tests/node_tests"
+_MOST_FETCHED = 20_000  # classes; of more, every set is counted by a query of its own
+_QUERY, _ONE_QUERY = "node_tests/node_tests", "node_tests/node_test"
 _Names = tuple[str, ...]
 
 
@@ -60,6 +61,10 @@ def _rows(
     `bounds`: further columns of the classes, which the condition of safe groups needs.
     """
     tables, release = material.tables, material.release
+    if tables.count(classes) > _MOST_FETCHED:
+        prepared = queries.per_node(_ONE_QUERY, tables.engine.dialect, safe=safe)
+        texts = {names: prepared(0, classes, release.plain(names)) for names in sets}
+        return {names: int(tables.rows_as(text, _ONE_QUERY)[0][1]) for names, text in texts.items()}
     labels, others = release.plain(material.quasi_identifiers), ["n", *bounds]
     rows = tables.rows("frequency_sets/copy", source=classes, columns=[*labels, *others])
     columns = list(zip(*rows, strict=True)) or [()] * len([*labels, *others])
