@@ -61,7 +61,7 @@ def _rows(
     `bounds`: further columns of the classes, which the condition of safe groups needs.
     """
     tables, release = material.tables, material.release
-    if tables.count(classes) > _MOST_FETCHED:
+    if tables.written(classes) > _MOST_FETCHED:
         prepared = queries.per_node(_ONE_QUERY, tables.engine.dialect, safe=safe)
         texts = {names: prepared(0, classes, release.plain(names)) for names in sets}
         return {names: int(tables.rows_as(text, _ONE_QUERY)[0][1]) for names, text in texts.items()}
