@@ -25,7 +25,7 @@ from kanon_sql.queries import Crossed, Relation
 
 _MOST_SETS = 256
 _MOST_CROSSED = 500_000  # rows of classes, repeated for the sets that are counted in one query
-_MOST_FETCHED = 20_000  # classes; of more, every set is counted by a query of its own
+_MOST_FETCHED = 20_000  # classes; with more, every set has a separate query
 _QUERY, _ONE_QUERY = "node_tests/node_tests", "node_tests/node_test"
 _Names = tuple[str, ...]
 

@@ -31,7 +31,7 @@ Build = Callable[[Sequence[Any]], Hierarchy]
 _SENTENCE = "Turn the distinct tuples into codes: one integer column per attribute and level."
 
 _FEW_VALUES = 1000  # of an attribute whose cells are fetched
-_FEW_ATTRIBUTES = 24  # that have a query each
+_FEW_ATTRIBUTES = 24  # with a separate query for every one
 
 
 @dataclass(frozen=True)

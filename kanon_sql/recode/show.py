@@ -28,7 +28,7 @@ from kanon_sql.spec import Spec
 
 _EXACT = "exact-"
 _ATTRIBUTES = 48  # in one statement of labels; the time to plan it grows faster than their number
-_FEW = 24  # attributes with a statement each; a wide table takes longer to plan than to read
+_FEW = 24  # attributes with separate statements; a wide table takes longer to plan than to read
 STATISTICS = ("mean", "median", "mode")
 NUMBERS = ("integer", "decimal", "float")
 

@@ -122,7 +122,7 @@ def _cells_together(
 
 
 def _of_cells(order: Order, counts: Mapping[int, int], cells: Sequence[_Cell]) -> float | None:
-    """As `_of_class`, from all cells of a column."""
+    """The same as `_of_class`, from all cells of a column."""
     at = numbers_of(order.values) if order.numeric else [None] * len(order.rows)
     codes = order.attribute.hierarchy.codes(0)
     number_of = {codes[row]: number for row, number in zip(order.rows, at, strict=True) if number is not None}

@@ -108,7 +108,7 @@ class Sets:
     """The sets of columns counted so far, and how to count more. `keeps`: the cells, which are dropped otherwise.
 
     `sampled`: the rows behind the cells, if they are a sample. Unique rows and rows in small classes are then
-    extrapolated to all rows. Hardly ever are there as many in all rows, where the classes are larger.
+    extrapolated to all rows. All rows hardly ever have as many, because their classes are larger.
     """
 
     def __init__(

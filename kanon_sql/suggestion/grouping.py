@@ -59,7 +59,7 @@ def counted(pairs: Iterable[tuple[Any, Any, int]], categories: Sequence[Any], ot
 
 
 def _smoothed(counts: Counts) -> Counts:
-    """The shares of every category, whose counts can come from a sample without some of the categories."""
+    """The shares of every category; a sample may lack some of the categories."""
     whole = counts.sum(axis=0) / counts.sum()
     smoothed: Counts = (counts + _SMOOTHING * whole) / (counts.sum(axis=1, keepdims=True) + _SMOOTHING)
     return smoothed

@@ -222,7 +222,7 @@ def looked_at(
 def _sampled(sample: Sample, rows: int) -> str:
     return (
         f"sets of columns and similar categories were counted in a sample of {sample.rows:,} of the {rows:,} rows, in "
-        "which more rows are unique than in all of them; everything else was read from all rows"
+        "which more rows are unique than in all of them; single columns and hierarchies come from all rows"
     )
 
 
