@@ -66,7 +66,7 @@ ENGINES = ("duckdb", "postgres", "sail", "spark")  # spark: the Connect server t
 MOST_TEXTS = 3000  # printed queries to keep, of a few thousand characters
 BY_DEFAULT = ("duckdb", "postgres", "sail")
 ON_SPARK = {"sail", "spark"}  # whose tests are those that are marked so
-SAMPLE = 4  # of the cases of a test that is marked `sampled`, one in so many is run
+SAMPLE = 6  # of the cases of a test that is marked `sampled`, one in so many is run
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -114,16 +114,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def _sample(items: Sequence[pytest.Item]) -> set[pytest.Item]:
-    """The items that are run before a change: none marked `nightly`, and one in four of those marked `sampled`.
+    """The items that are run before a change: none marked `nightly`, and one in six of those marked `sampled`.
 
-    At least one case per engine is kept. The name of a test decides which ones, so the tests of one kind keep different
-    cases: not all of them the first strategy, say.
+    Of a test marked `sampled("sail")`, only the cases on Sail are sampled. At least one case per engine is kept. The
+    name of a test decides which ones, so the tests of one kind keep different cases: not all of them the first
+    strategy, say.
     """
     kept, cases = set(), defaultdict[tuple[str, Any], list[pytest.Item]](list)
     for item in items:
-        if item.get_closest_marker("sampled"):
-            given = getattr(item, "callspec", None)
-            cases[item.nodeid.partition("[")[0], given and given.params.get("engine")].append(item)
+        mark, given = item.get_closest_marker("sampled"), getattr(item, "callspec", None)
+        engine = given and given.params.get("engine")
+        if mark and (not mark.args or engine in mark.args):
+            cases[item.nodeid.partition("[")[0], engine].append(item)
         elif not item.get_closest_marker("nightly"):
             kept.add(item)
     for (test, _), items_of_engine in cases.items():
@@ -168,6 +170,12 @@ def printed_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(queries, "text", text)
         yield
+
+
+@pytest.fixture
+def all_cases(pytestconfig: pytest.Config) -> bool:
+    """Whether everything is run, as every night."""
+    return bool(pytestconfig.getoption("all_cases"))
 
 
 @pytest.fixture

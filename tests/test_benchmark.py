@@ -142,6 +142,7 @@ def test_growth_is_the_slope_of_the_logarithms() -> None:
     assert all_pages.exponent([(10, 1.0)]) == ""
 
 
+@pytest.mark.nightly
 def test_the_page_has_a_place_for_every_table_and_multiples_of_the_limits(tmp_path: Path) -> None:
     source = tmp_path / "people.parquet"
     write_parquet(source, 300)

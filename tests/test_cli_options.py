@@ -187,6 +187,7 @@ def test_every_option_reaches_the_spec(seen: list[Any], options: str, path: str,
 
 
 @pytest.mark.parametrize(("options", "path", "value"), OPTIONS, ids=[options for options, _, _ in OPTIONS])
+@pytest.mark.sampled
 def test_an_option_wins_over_the_spec_file(
     folder: Path, seen: list[Any], options: str, path: str, value: object
 ) -> None:

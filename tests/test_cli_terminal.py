@@ -55,6 +55,7 @@ def test_progress_shows_the_known_figures(seen: Progress, shown: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_search_is_watched_on_a_terminal(tmp_path: Path) -> None:
     """Strategy by strategy, with the best so far, what is proven, and the time left; none of it on standard output."""
     write_parquet(tmp_path / "people.parquet", 2000)

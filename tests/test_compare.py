@@ -59,6 +59,7 @@ def never(space: Space) -> Search:
 
 @pytest.mark.parametrize(("rolled_up", "metric"), [(False, "precision"), (True, "discernibility")])
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_every_search_counts_its_own(monkeypatch: pytest.MonkeyPatch, rolled_up: bool, metric: str) -> None:
     """With roll-ups too: what one search made would save the next one its queries."""
     people, spec = (WIDER, WIDER_SPEC) if rolled_up else (PEOPLE, SPEC)

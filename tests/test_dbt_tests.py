@@ -39,6 +39,7 @@ def rows(seed: int) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("unit", [None, "person"])
+@pytest.mark.sampled
 def test_a_dbt_test_finds_the_same_classes_as_verify(engine: Engine, make_table: MakeTable, unit: str | None) -> None:
     package, found = Package(engine), 0
     for seed in range(3):

@@ -171,6 +171,7 @@ READERS = [
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_reading_verbs_work_next_to_another_reader(office: Path) -> None:
     reading, before = "--database office.duckdb", (office / "office.duckdb").read_bytes()
     with held("office.duckdb", read_only=True) as process:

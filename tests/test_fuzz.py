@@ -7,6 +7,7 @@ from support import fuzz
 
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_every_random_release_is_as_described(part: int) -> None:
     ends = list(fuzz.runs("duckdb", part * 10, 10, 1))
     assert [problem for _, end, problem in ends if end == "wrong"] == []
@@ -22,6 +23,7 @@ def test_ambiguous_matches_of_classes_in_the_population() -> None:
 
 @pytest.mark.parametrize("part", range(2))
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_every_random_release_of_a_server_is_as_described(
     part: int, postgres_dsn: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

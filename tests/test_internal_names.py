@@ -21,6 +21,7 @@ CALLS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tried", [0, 1], ids=["counted", "compared"])
+@pytest.mark.sampled
 def test_a_column_can_have_an_internal_name(tried: int, engine: Any, tmp_path: Path) -> None:
     names, calls = CALLS[engine.dialect][tried]
     fill(engine, names)

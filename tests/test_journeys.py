@@ -106,6 +106,7 @@ def german(row: int) -> str:
     return f"Müller {row};{zip_code};{born:%d.%m.%Y};{came:%d.%m.%Y %H:%M};{sex};{ill};{cost}"
 
 
+@pytest.mark.nightly
 def test_a_privacy_officer_defends_an_export() -> None:
     head = "Name;PLZ;Geburtsdatum;Aufnahme;Geschlecht;Diagnose;Kosten"
     Path("Patienten.csv").write_bytes("\r\n".join([head, *map(german, range(900))]).encode("cp1252"))
@@ -127,6 +128,7 @@ def test_a_privacy_officer_defends_an_export() -> None:
     assert kanon("verify", "--spec", "release.yml").code == 0
 
 
+@pytest.mark.nightly
 def test_a_researcher_weighs_detail_against_risk() -> None:
     people = pandas.DataFrame(
         {

@@ -62,6 +62,7 @@ def is_in(row: tuple[Any, ...], label: tuple[Any, ...]) -> bool:
 
 @pytest.mark.parametrize("strategy", ["mondrian", "refine", "mondrian_relaxed"])
 @pytest.mark.slow
+@pytest.mark.sampled
 def test_rows_stay_in_their_regions_and_only_the_rest_is_recoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, strategy: str
 ) -> None:

@@ -226,6 +226,7 @@ def test_the_whole_lattice_of_adult(
     ],
 )
 @pytest.mark.parametrize("name", ["auto", "ola"])
+@pytest.mark.sampled
 def test_the_optimum_by_discernibility(name: str, names: list[str], k: int, best: int, node: str | None) -> None:
     """Without suppression it is the sum of squared class sizes; anonbench's Adult, k = 5, is the second."""
     outcome = search(adult(*names), k, 0.0, "discernibility", name)

@@ -1,7 +1,7 @@
 """Imports only go down, and every dependency has one package: read from the source, nothing is imported."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -63,7 +63,8 @@ HOMES = {
     "securesystemslib": {"report"},
     "cryptography": {"report"},
 }
-MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+MODULES = sorted(PACKAGE.rglob("*.py"))
+TEST_FILES = sorted(TESTS.rglob("*.py"))
 
 
 def room(path: Path) -> str:
@@ -71,15 +72,17 @@ def room(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def imported(path: Path) -> Iterator[str]:
+@cache
+def imported(path: Path) -> list[str]:
     """The modules that a file imports in whatever place: at its top, in a function, or for types alone."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
+    names = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path.name}, line {node.lineno}: a relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return names
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -137,8 +140,8 @@ def test_only_a_scratch_makes_temporary_tables() -> None:
             assert not (is_scratch and node.value.id == "queries"), f"{path.name}, line {node.lineno}: use a Scratch"
 
 
-@pytest.mark.parametrize("path", sorted(TESTS.rglob("*.py")), ids=lambda path: str(path.relative_to(TESTS)))
+@pytest.mark.parametrize("path", TEST_FILES, ids=lambda path: str(path.relative_to(TESTS)))
 def test_no_test_imports_a_test(path: Path) -> None:
     """What two test files need is in `support`, so that either can be run, moved or dropped alone."""
-    tests = {"conftest", *(other.stem for other in TESTS.rglob("test_*.py"))}
+    tests = {"conftest", *(other.stem for other in TEST_FILES if other.stem.startswith("test_"))}
     assert not tests & {part for name in imported(path) for part in name.split(".")}, "move it to tests/support"

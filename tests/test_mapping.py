@@ -72,6 +72,7 @@ def people(engine: Engine, type_name: str, values: Sequence[str]) -> None:
 @pytest.mark.parametrize("twins", TWINS, indirect=True, ids=lambda case: f"{case[0]}-{case[1]}")
 @pytest.mark.parametrize("level", [0, 1])
 @pytest.mark.parametrize("strategy", ["best_first", "mondrian"])
+@pytest.mark.sampled("postgres", "sail")
 def test_a_view_never_shows_one_person_twice(
     twins: tuple[Engine, str, tuple[str, str, str]], level: int, strategy: str, tmp_path: Path
 ) -> None:
@@ -157,6 +158,7 @@ TAMPERED = (
 @pytest.mark.parametrize("with_null", [False, True])
 @pytest.mark.parametrize("level", [0, 1])
 @pytest.mark.slow
+@pytest.mark.sampled("postgres", "sail")
 def test_a_view_shows_classes_of_k_rows_whatever_was_written_to_its_mapping_table(
     engine: Engine, level: int, with_null: bool, tmp_path: Path
 ) -> None:
@@ -378,6 +380,7 @@ UNHOLDABLE = [
 
 @pytest.mark.parametrize(("name", "type_name", "held", "not_held"), UNHOLDABLE, ids=lambda part: str(part)[:20])
 @pytest.mark.parametrize("old_server", [False, True])
+@pytest.mark.sampled("postgres", "sail")
 def test_impossible_leaves_of_a_column_are_left_out(
     request: pytest.FixtureRequest,
     name: str,

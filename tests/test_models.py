@@ -52,6 +52,7 @@ def values_of(rows: list[tuple[int, int, int]], people: bool) -> Values:
 @EXAMPLES
 @given(rows=ROWS)
 @pytest.mark.slow
+@pytest.mark.sampled("postgres", "sail")
 def test_every_class_is_judged_by_its_definition(
     engine: Engine, defined: Defined, people: bool, rows: list[tuple[int, int, int]]
 ) -> None:

@@ -143,6 +143,7 @@ def test_relaxed_on_adult_is_as_gong_found(k: int, ncp: float, classes: int) -> 
 @needs_adult
 @pytest.mark.parametrize(("strategy", "most"), [("mondrian", 0.0511), ("mondrian_relaxed", 0.0505)])
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_adult_loses_half_of_what_a_median_cut_in_every_attribute_does(strategy: str, most: float) -> None:
     release = anonymize(
         DATA / "adult" / "adult.csv",

@@ -119,6 +119,7 @@ def released() -> list[Row]:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_every_night_is_safe_and_no_two_nights_single_out_a_person(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

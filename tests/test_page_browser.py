@@ -32,6 +32,7 @@ def people(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Page:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.sampled
 def test_no_screen_has_a_violation(browser, people, scheme):
     with served(people) as address:
         opened = window(browser, address, color_scheme=scheme)
@@ -41,6 +42,7 @@ def test_no_screen_has_a_violation(browser, people, scheme):
             picture(opened, f"{link.lower()}-{scheme}")
 
 
+@pytest.mark.nightly
 def test_the_slider_answers_while_it_moves(browser, people):
     with served(people) as address:
         people.change(lambda draft: replace(draft, levels={"zip": 9}))
@@ -54,6 +56,7 @@ def test_the_slider_answers_while_it_moves(browser, people):
         assert opened.complaints == []
 
 
+@pytest.mark.nightly
 def test_a_slider_over_a_million_rows_runs_no_query(browser, tmp_path, monkeypatch):
     """The source may even be gone: k is answered from numbers that are here, a level by a query on the tuples."""
     monkeypatch.chdir(tmp_path)
@@ -78,6 +81,7 @@ def test_a_slider_over_a_million_rows_runs_no_query(browser, tmp_path, monkeypat
         assert opened.complaints == []
 
 
+@pytest.mark.nightly
 def test_everything_can_be_done_by_keyboard(browser, people):
     """From the first Tab to a result, without a mouse."""
     with served(people) as address:
@@ -216,6 +220,7 @@ def test_names_and_values_are_shown_and_never_run(browser, tmp_path, monkeypatch
         assert opened.evaluate("document.querySelectorAll('main img, main script').length") == 0
 
 
+@pytest.mark.nightly
 def test_a_personnel_sheet_from_its_models_to_a_downloaded_report(browser, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     work_here(monkeypatch)

@@ -375,6 +375,7 @@ def test_files_are_opened_by_two_threads_at_once() -> None:
 
 @pytest.mark.slow
 @NEEDS_CHROMIUM
+@pytest.mark.nightly
 def test_groups_are_created_by_mouse_and_by_keyboard(browser: Any) -> None:
     page = open_page(None, "people.yml", time_limit=0.2)
     job = lambda: page.draft.columns[JOB].attribute["hierarchy"]  # noqa: E731

@@ -91,6 +91,7 @@ def test_discharges_from_opening_to_saved_work(browser, tmp_path, monkeypatch):
         assert (len(page.results), page.draft.columns[sex].reason) == (1, "Visible at reception")
 
 
+@pytest.mark.nightly
 def test_a_survey_of_25_columns_by_keyboard(browser, tmp_path, monkeypatch):
     """A wide questionnaire at 1280 pixels, dark: roles by keyboard, undone by Ctrl-Z, rare values on request only."""
     monkeypatch.chdir(tmp_path)

@@ -59,6 +59,7 @@ def check(manifest: dict[str, Any], phases: set[str], wall: float) -> None:
         ({"ways_out": True}, {"search", "ways_out"}),
     ],
 )
+@pytest.mark.sampled
 def test_the_phases_of_a_release_add_up(options: dict[str, Any], phases: set[str]) -> None:
     recipes = {"age": {"hierarchy": {"ranges": [5, 10, 20]}}, "zip": {"hierarchy": {"redact": "right"}}}
     begun = time.monotonic()

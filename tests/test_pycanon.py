@@ -105,6 +105,7 @@ def test_the_risks_of_adult_are_the_same(tmp_path: Path) -> None:
 
 
 @needs_adult
+@pytest.mark.nightly
 def test_a_release_of_adult_has_the_same_figures(tmp_path: Path) -> None:
     quasi = ["sex", "age", "race", "education"]
     kanon_sql.anonymize(

@@ -143,6 +143,7 @@ def test_a_refinement_is_safe_loses_no_more_than_its_start_and_leaves_no_move(
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_moves_are_applied_until_none_is_left() -> None:
     """Tables large enough for the cover to leave something to mend."""
     column = Column({i: (i, i // 2, i // 4, "*") for i in range(8)})

@@ -195,6 +195,7 @@ def test_a_name_with_surrounding_blanks_survives_a_csv_file(embedded: DuckDB, tm
         ("postgres", "INTERVAL", "('1 day'), ('24:00'), ('2 days'), ('48:00')"),
     ],
 )
+@pytest.mark.sampled("postgres", "sail")
 def test_equal_values_look_equal(
     request: pytest.FixtureRequest, tmp_path: Path, form: str, name: str, type_name: str, values: str
 ) -> None:
@@ -261,6 +262,7 @@ def test_every_type_keeps_its_values_on_level_0(engine: Engine, type_name: str, 
 
 @pytest.mark.spark(target=["view"])
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv"])
+@pytest.mark.sampled("postgres", "sail")
 def test_the_manifest_contains_no_value_of_the_data(engine: Engine, tmp_path: Path, target: str) -> None:
     secret = "MARKER"
     rows = [(f"{secret}{i}", f"{secret}-q{i // 2}", 777_000 + i // 3, f"{secret}-ill") for i in range(24)]

@@ -57,6 +57,7 @@ def lost() -> None:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.sampled
 def test_a_search_resumes_where_an_earlier_one_was_lost(
     embedded: Engine, judge_calls: JudgeCalls, tmp_path: Path, question: str
 ) -> None:

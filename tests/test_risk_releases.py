@@ -86,6 +86,7 @@ def assert_risk(kind: str, sizes: list[int]) -> None:
 
 @pytest.mark.parametrize("kind", RISKS)
 @pytest.mark.parametrize("limit", [0.0, 0.1])
+@pytest.mark.sampled("postgres", "sail")
 def test_a_table_satisfies_models_of_all_its_classes(engine: Engine, source: str, kind: str, limit: float) -> None:
     into, model, spec = f"{source}_anon", RISKS[kind], {**SPEC, "keep": ["ill"]}
     release = kanon_sql.anonymize(
@@ -142,6 +143,7 @@ def test_a_file_meets_a_mean_risk(engine: Engine, source: str, tmp_path: Path, e
 
 
 @pytest.mark.parametrize("kind", RISKS)
+@pytest.mark.sampled("postgres", "sail")
 def test_masked_rows_are_an_additional_class(engine: Engine, source: str, kind: str) -> None:
     options: dict[str, Any] = {"privacy": RISKS[kind], "suppression_limit": 0.1, "connection": engine.connection}
     release = kanon_sql.anonymize(source, SPEC, mask=True, into=f"{source}_masked", **options)

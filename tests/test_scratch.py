@@ -345,6 +345,7 @@ def test_a_release_whose_transaction_is_lost_leaves_nothing(engine: Engine, make
 
 
 @pytest.mark.parametrize("verb", ["search", "lattice", "compare", "explain", "anonymize_sql", "profile"])
+@pytest.mark.sampled("postgres", "sail")
 def test_a_verb_that_writes_nothing_leaves_nothing(engine: Engine, make_table: MakeTable, verb: str) -> None:
     """Its transaction is kept, not rolled back, so that what it made would stay."""
     make_table(engine, "people", TYPES, ROWS)

@@ -27,6 +27,7 @@ ORDER BY hash(i + $seed)
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
+@pytest.mark.sampled
 def test_the_rows_of_a_large_release_are_sorted_whatever_the_order_of_the_source(tmp_path: Path, form: str) -> None:
     """Several threads, little memory, more rows than one of them takes at a time: the file is the same to the byte."""
     written = set()

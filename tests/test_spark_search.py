@@ -120,6 +120,7 @@ def test_every_node_is_judged_on_the_cluster_as_by_brute_force(cluster: Spark, m
     ],
     ids=str,
 )
+@pytest.mark.sampled
 def test_a_release_is_the_one_of_a_search_in_duckdb(cluster: Spark, embedded: DuckDB, options: dict[str, Any]) -> None:
     create_table(embedded, "people", TYPES, ROWS)
     released, other = release(cluster, **options), release(embedded, **options)

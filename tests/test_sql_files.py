@@ -221,6 +221,7 @@ def test_the_queries_that_do_not_run_on_spark_are_listed() -> None:
 @pytest.mark.spark
 @pytest.mark.capability("the queries of sql/, except those listed below")
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.query)
+@pytest.mark.sampled("sail")
 def test_given_rows_become_the_expected_ones(
     engine: Engine, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

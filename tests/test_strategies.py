@@ -350,6 +350,7 @@ LARGE = 20  # attributes of height 3: 10^12 nodes
 
 
 @pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "best_first"])
+@pytest.mark.sampled
 def test_no_level_of_a_large_lattice_is_written_out(name: str) -> None:
     losses = ((0.0, 0.2, 0.5, 1.0),) * LARGE
     costs = Costs(100, 2, losses, ((8, 4, 2, 1),) * LARGE, tuple(f"q{j}" for j in range(LARGE)))

@@ -114,6 +114,7 @@ def test_a_release_is_created_without_an_edit(language: str, tmp_path: Path) -> 
 
 @needs("discharges/discharges_de.csv")
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_discharges(tmp_path: Path) -> None:
     path = kanon_sql.suggest(DATA / "discharges" / "discharges_de.csv").write(tmp_path / "release.yml")
     release = kanon_sql.anonymize(None, path, time_limit=1.0)

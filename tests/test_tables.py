@@ -50,6 +50,7 @@ def school(engine: Engine) -> Engine:
 
 
 @pytest.mark.parametrize("first", [False, True])
+@pytest.mark.sampled("postgres", "sail")
 def test_foreign_tables_next_to_a_target_are_never_dropped(school: Engine, form: str, first: bool) -> None:
     if first:
         release(school, "table")

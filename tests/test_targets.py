@@ -132,6 +132,7 @@ def test_the_inputs_of_a_release_are_never_replaced(
 @pytest.mark.parametrize("target", ["none", "table", "view", "csv"])
 @pytest.mark.parametrize("search_in", ["embedded", "engine"])
 @pytest.mark.capability("a search in the engine itself")
+@pytest.mark.sampled("postgres", "sail")
 def test_only_the_release_is_left(people: People, tmp_path: Path, target: str, search_in: str) -> None:
     options = {"output": tmp_path / "release.csv"} if target == "csv" else {"into": "released", "form": target}
     files, tables = set(tmp_path.iterdir()), set(everything(people.engine))
@@ -208,6 +209,7 @@ TAMPERINGS = {
 @pytest.mark.spark(target=["table"])
 @pytest.mark.parametrize("tampering", TAMPERINGS)
 @pytest.mark.parametrize("target", ["none", "table", "csv", "parquet"])
+@pytest.mark.sampled("postgres", "sail")
 def test_an_unsafe_release_is_not_published(
     people: People, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, tampering: str
 ) -> None:

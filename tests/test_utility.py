@@ -458,6 +458,7 @@ def test_the_command_measures_what_a_spec_wrote(tmp_path: Path, monkeypatch: pyt
 
 @needs_adult
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_more_generalization_lowers_the_utility_of_adult() -> None:
     names = ["sex", "age", "race", "education", "occupation"]
     source = str(DATA / "adult" / "adult.csv")

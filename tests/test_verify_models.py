@@ -27,6 +27,7 @@ def frame(rows: list[tuple[Any, ...]]) -> pandas.DataFrame:
 
 @pytest.mark.parametrize("released", ["table", "frame", "file"])
 @pytest.mark.parametrize("source", ["table", "frame", "file"])
+@pytest.mark.sampled("postgres", "sail")
 def test_a_release_is_compared_with_itself_or_with_its_source(
     engine: Engine, tmp_path: Path, released: str, source: str
 ) -> None:

@@ -105,6 +105,7 @@ def select_trees(sql: str) -> list[exp.Select]:
 
 
 @pytest.mark.parametrize("strategy", ["mondrian", "refine"])
+@pytest.mark.sampled
 def test_cells_counted_together_give_the_same_release(
     monkeypatch: pytest.MonkeyPatch, statements: list[str], strategy: str
 ) -> None:
