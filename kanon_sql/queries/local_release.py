@@ -17,9 +17,11 @@ from kanon_sql.queries.release import (
     RECODED,
     UNMAPPED_CODE,
     beside_population,
+    counted_values,
     in_population,
     population_column,
     unrepeated,
+    with_classes_of_people,
     with_safe_classes,
 )
 from kanon_sql.queries.release_query import ReleaseColumn, ReleaseQuery
@@ -112,6 +114,8 @@ def _view(release: LocalReleaseQuery, dialect: str) -> exp.Expr:
 
 def _with_classes(query: exp.Select, release: LocalReleaseQuery, dialect: str, once: bool | None) -> exp.Select:
     """A query with the safe classes of the recoded rows; `once`: whether it computes them only once."""
+    if release.least_people and release.population is None:
+        return with_classes_of_people(query, ["class"], release.least_people)
     if release.population is not None:
         query = query.with_(COUNTED, as_=_local_counted(release, release.population))
     counted = RECODED if release.population is None else COUNTED
@@ -230,8 +234,8 @@ def _local_coded(release: LocalReleaseQuery) -> exp.Select:
     """The source's rows: kept columns as k0, k1, …, codes as c0, c1, …, and a number if tuples are split."""
     source = exp.select().from_(t.table(release.source, "s"), copy=False)
     if release.recount:
-        counted = [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
-        source = source.select(exp.alias_(exp.Literal.number(1), "n", quoted=True), *counted, copy=False)
+        one = exp.alias_(exp.Literal.number(1), "n", quoted=True)
+        source = source.select(one, *counted_values(release), copy=False)
     plain = [(i, cell) for i, cell in enumerate(release.columns) if cell.mapping is None]
     source = source.select(*(exp.alias_(t.column(cell.name, "s"), f"k{i}", quoted=True) for i, cell in plain))
     source, codes = _with_codes(source, release)

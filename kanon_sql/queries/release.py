@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 from sqlglot import exp
 
-from kanon_sql.privacy import POPULATION_UNIT, Predicate, Reference
+from kanon_sql.privacy import POPULATION_UNIT, UNIT, Predicate, Reference
 from kanon_sql.queries import tree as t
 from kanon_sql.queries.counted_release import PLACE, SORTED, CountedRelease, ShownColumn, with_place
 from kanon_sql.queries.reference import reference_tree
@@ -18,6 +19,7 @@ from kanon_sql.relation import Relation
 
 UNMAPPED_CODE = -1
 _LARGEST = 2**62  # number of classes, in a BIGINT
+_LARGEST_INT = 2**31
 _Columns = Sequence[tuple[int, ReleaseColumn]]  # with their indexes among all columns of the release
 
 
@@ -47,7 +49,7 @@ class FullDomainQuery(ReleaseQuery):
 
 
 RECODED, CLASSES, COUNTED = "kanon_recoded", "kanon_classes", "kanon_counted"
-_LABELS, _LISTS = "kanon_labels_", "kanon_lists"
+_LABELS, _LISTS, _PEOPLE = "kanon_labels_", "kanon_lists", "kanon_people"
 
 
 def _view(release: FullDomainQuery, dialect: str) -> exp.Expr:
@@ -57,9 +59,11 @@ def _view(release: FullDomainQuery, dialect: str) -> exp.Expr:
     if release.population is not None:
         query = query.with_(COUNTED, as_=_counted(release, _keyed(release)))
     counted_in = RECODED if release.population is None else COUNTED
-    query = with_safe_classes(
-        query, [t.column(key) for key in counted.keys], RECODED, release.safe, dialect, counted_in
-    )
+    if release.least_people and release.population is None:
+        query = with_classes_of_people(query, list(counted.keys), release.least_people)
+    else:
+        keys = [t.column(key) for key in counted.keys]
+        query = with_safe_classes(query, keys, RECODED, release.safe, dialect, counted_in)
     labelled = [(i, cell) for i, cell in _keyed(release) if cell.mapping]
     if dialect == "duckdb" and labelled and release.shuffle_seed is None:
         query = _with_lists(query, labelled)
@@ -112,19 +116,23 @@ def _looking_up(counted: CountedRelease, keyed: _Columns, labelled: _Columns) ->
 
 @dataclass(frozen=True)
 class _Digit:
-    """The place of a column's codes in a number that identifies a class, as one digit of it; -1 is the digit 0."""
+    """The place of a column's codes in a number that identifies a class, as one digit of it; -1 is the digit 0.
+
+    `type`: of the number, the smaller the faster: rows are sorted by it.
+    """
 
     number: str
     weight: int
     base: int
+    type: str
 
     def of_code(self, code: exp.Expr) -> exp.Expr:
         """The digit of a code, times its weight."""
-        return self._weighted(exp.Add(this=exp.cast(code, "BIGINT"), expression=t.literal(1)))
+        return self._weighted(exp.Add(this=exp.cast(code, self.type), expression=t.literal(1)))
 
     def of_place(self, place: exp.Expr) -> exp.Expr:
         """The digit of a place, times its weight; places begin at 1."""
-        return self._weighted(exp.Sub(this=exp.cast(place, "BIGINT"), expression=t.literal(1)))
+        return self._weighted(exp.Sub(this=exp.cast(place, self.type), expression=t.literal(1)))
 
     def _weighted(self, digit: exp.Expr) -> exp.Expr:
         return exp.Mul(this=exp.paren(digit), expression=t.literal(self.weight))
@@ -145,18 +153,23 @@ def _digits(keyed: _Columns, letter: str = "p") -> dict[int, _Digit]:
 
     >>> for digit in _digits([(i, ReleaseColumn("", codes=2**30 - 1)) for i in range(3)]).values():
     ...     print(digit)
-    _Digit(number='p0', weight=1, base=1073741824)
-    _Digit(number='p0', weight=1073741824, base=1073741824)
-    _Digit(number='p1', weight=1, base=1073741824)
+    _Digit(number='p0', weight=1, base=1073741824, type='BIGINT')
+    _Digit(number='p0', weight=1073741824, base=1073741824, type='BIGINT')
+    _Digit(number='p1', weight=1, base=1073741824, type='INT')
     """
-    digits: dict[int, _Digit] = {}
-    number, weight = 0, 1
+    numbers: list[dict[int, int]] = [{}]  # the bases of a number's digits, by the indexes of their columns
     for i, cell in keyed:
         base = cell.codes + 1
-        if weight * base > _LARGEST:
-            number, weight = number + 1, 1
-        digits[i] = _Digit(f"{letter}{number}", weight, base)
-        weight *= base
+        if prod(numbers[-1].values()) * base > _LARGEST:
+            numbers.append({})
+        numbers[-1][i] = base
+    digits: dict[int, _Digit] = {}
+    for n, bases in enumerate(numbers):
+        type_name = "INT" if prod(bases.values()) < _LARGEST_INT else "BIGINT"
+        weight = 1
+        for i, base in bases.items():
+            digits[i] = _Digit(f"{letter}{n}", weight, base, type_name)
+            weight *= base
     return digits
 
 
@@ -329,6 +342,49 @@ def with_safe_classes(
     return query.with_(CLASSES, as_=classes, materialized=materialized)
 
 
+_MOST_DIGITS = 62  # bits of a BIGINT
+_FEW_PEOPLE = 20  # more of them rarely have different digits
+_HASHED = "CASE WHEN NOT $unit IS NULL THEN HASH($unit) END"
+_DIFFERENT_DIGITS = f"BIT_COUNT(BIT_OR(CAST(1 AS BIGINT) << CAST($unit % {_MOST_DIGITS} AS BIGINT)))"
+
+
+def counted_values(release: ReleaseQuery) -> list[exp.Expr]:
+    """The values of the source that models count, by their own names; hashes of people that are counted by them."""
+    values: dict[str, exp.Expr] = {name: t.column(raw, "s") for name, raw in release.sensitive.items()}
+    if release.least_people and release.population is None:
+        values[UNIT] = t.expression(_HASHED, unit=values[UNIT])
+    return [exp.alias_(value, name, quoted=True) for name, value in values.items()]
+
+
+def with_classes_of_people(query: exp.Select, keys: Sequence[str], least: int) -> exp.Select:
+    """A query with the classes among its own rows that have enough people, counted by hashes in DuckDB.
+
+    People whose hashes end in different digits are different. So most classes need no set of their people:
+
+        kanon_people AS (SELECT p0, BIT_COUNT(BIT_OR(1 << _unit % 62)) >= 5 AS sure FROM kanon_recoded GROUP BY p0 …),
+        kanon_classes AS (SELECT p0 FROM kanon_people WHERE sure
+          UNION ALL SELECT p0 FROM kanon_recoded JOIN … NOT sure … GROUP BY p0 HAVING COUNT(DISTINCT _unit) >= 5)
+
+    Two people with the same hash count as one, so that a class never seems to have more people than it has.
+    """
+    enough = exp.GTE(this=exp.Count(this=exp.Distinct(expressions=[t.column(UNIT, "r")])), expression=t.literal(least))
+    of_rows = [t.column(key, "r") for key in keys]
+    rows = exp.select(*of_rows).from_(exp.to_table(RECODED).as_("r")).group_by(*of_rows)
+    counted = rows.having(enough)
+    if least > _FEW_PEOPLE:
+        return query.with_(CLASSES, as_=counted)
+    digits = t.expression(f"COALESCE({_DIFFERENT_DIGITS} >= $least, FALSE)", unit=t.column(UNIT, "r"), least=least)
+    enough_rows = exp.GTE(this=exp.Count(this=exp.Star()), expression=t.literal(least))
+    people = rows.select(exp.alias_(digits, "sure")).having(enough_rows)
+    query = query.with_(_PEOPLE, as_=people, materialized=True)
+    sure, unsure = t.column("sure", "q"), exp.not_(t.column("sure", "q"))
+    of_people = exp.to_table(_PEOPLE).as_("q")
+    of_sure = exp.select(*(t.column(key, "q") for key in keys)).from_(of_people).where(sure)
+    same = [exp.EQ(this=t.column(key, "q"), expression=t.column(key, "r")) for key in keys]
+    of_others = counted.join(of_people.copy(), on=exp.and_(*same, unsure))
+    return query.with_(CLASSES, as_=exp.union(of_sure, of_others, distinct=False))
+
+
 REFERENCE = "kanon_reference"
 
 
@@ -360,7 +416,7 @@ def _recoded(
     columns += [t.column(name, "s") for name in also]
     columns += [exp.alias_(key, name, quoted=True) for name, key in _keys(release, keyed).items()]
     if release.classes is None:
-        columns += [exp.alias_(t.column(raw, "s"), name, quoted=True) for name, raw in release.sensitive.items()]
+        columns += counted_values(release)
         columns.append(exp.alias_(exp.Literal.number(1), "n"))
     query = exp.select(*(columns or [exp.Literal.number(1)])).from_(t.table(release.source, "s"), copy=False)
     query = _join_mappings(query, list(enumerate(release.columns)), release)

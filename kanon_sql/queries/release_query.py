@@ -90,7 +90,8 @@ class ReleaseQuery:
     that the source is a sample of, if `safe` also counts its rows, or the people identified by its column
     `population_unit`. `shuffle_seed`: of the hash that rows are sorted by. `read_files`: the query that reads the
     statement's source if that is files. `limit`: how many rows a statement may leave out; it fails if there are more,
-    or no rows at all.
+    or no rows at all. `least_people`: how many people a class needs, for a
+    view in DuckDB whose `safe` requires nothing else, and whose people are the same only if they look the same.
     """
 
     source: Relation
@@ -102,3 +103,4 @@ class ReleaseQuery:
     shuffle_seed: int | None = None
     read_files: str | None = None
     limit: float | str | None = None
+    least_people: int | None = None

@@ -226,6 +226,7 @@ class FullDomain(Recoding):
             shuffle_seed=self.spec.seed if self.spec.shuffle else None,
             classes=classes,
             mask=self.masks and classes is not None,
+            least_people=None if classes else self._least_people,
             **({} if classes else self._population),
         )
 

@@ -208,7 +208,8 @@ class LocalRecoding(Recoding):
     def _view(self, view: Relation) -> LocalReleaseQuery:
         source = self.engine.lasting(self.table.relation)
         assignment, classes = (companion(view, stem) for stem in STEMS)
-        return self._query(source, lambda a: companion(view, a.coded.stem), assignment, classes, recount=True)
+        query = self._query(source, lambda a: companion(view, a.coded.stem), assignment, classes, recount=True)
+        return replace(query, least_people=self._least_people)
 
     def _copied(self, relation: Relation, engine: Engine) -> tuple[str, list[Column]]:
         """The part of the assignment or the classes that a standalone release needs: a query and its columns."""

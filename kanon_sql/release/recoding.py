@@ -231,6 +231,15 @@ class Recoding(ABC):
                 f"{self.engine.name} alone, or leave out the models with a population"
             )
 
+    @property
+    def _least_people(self) -> int | None:
+        """How many people a class needs, if a view in DuckDB can count them by hashes, and needs nothing else."""
+        counts_only = all(model.class_size is not None for model in self.model.models)
+        unit = next((column for column in self.table.columns if column.name == self.model.unit), None)
+        if unit is None or not counts_only or not self.engine.is_embedded:
+            return None
+        return self.model.k if self._is_plain(unit) else None
+
     def _is_plain(self, column: Column) -> bool:
         """Whether equal values of a column look the same."""
         return looks_plain(self.engine, self.table, column)
