@@ -211,6 +211,14 @@ def test_strict_is_the_row_wise_algorithm(problem: Problem, rule: CutRule, weigh
     assert classes_of(task) == Oracle(attributes_of(problem, weights), problem.k, rule).classes(problem.rows)
 
 
+@FEW
+@given(problems(strays=True, most_rows=40), weightings)
+def test_rounds_on_arrays_are_the_row_wise_algorithm(problem: Problem, weights: list[float]) -> None:
+    task = task_for(problem, weights)
+    mondrian(task)
+    assert classes_of(task) == Oracle(attributes_of(problem, weights), problem.k, CutRule()).classes(problem.rows)
+
+
 # A rest of children with 1, 2, 2 and 1 rows, whose rows keep their order when they are dealt afterwards.
 _REST = Problem(
     rows=[("a", 0)] * 3 + [("b", 0)] + [("c", 0)] * 2 + [("d", 0)] * 2 + [("e", 1)],

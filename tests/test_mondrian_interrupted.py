@@ -45,6 +45,7 @@ def test_cuts_before_an_interruption_are_kept(interrupted: int, monkeypatch: pyt
     for name in ("_look", "_look_ahead"):
         monkeypatch.setattr(_MondrianRun, name, until_then(name))
     monkeypatch.setattr(Task, "working", working)
+    monkeypatch.setattr(_MondrianRun, "_fits_in_memory", False)
     table = pandas.DataFrame({"x": range(200), "y": [n * 7 % 200 for n in range(200)]})
     recipes = {column: {"hierarchy": {"ranges": [10, 50]}} for column in table}
     spec = {"quasi_identifiers": recipes, "time_limit": 600}

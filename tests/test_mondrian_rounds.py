@@ -1,7 +1,7 @@
-"""Several rounds of Mondrian in one statement give the same result as one statement per round."""
+"""Several rounds of Mondrian in one statement, and rounds on arrays, give the result of one statement per round."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -11,6 +11,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
+from kanon_sql.recode import partitions
 from kanon_sql.recode.mondrian import CutRule, _MondrianRun
 from kanon_sql.recode.task import Clock, Local, Task
 from support.mondrian import Row, classes_of, task_of
@@ -37,10 +38,17 @@ def people(rows: int = 400) -> Task:
 def recoded(
     task: Task, at_once: int, relaxed: bool = False, most_queries: int = 24
 ) -> tuple[Local, list[Counter[Row]]]:
-    rows = at_once * task.frequency_set.tuples
+    limits = {"in_memory": 0, "at_once": at_once * task.frequency_set.tuples, "most_queries": most_queries}
     with Scratch(task.engine, "mondrian") as tables:
-        local = _MondrianRun(task, CutRule(), relaxed, tables, at_once=rows, most_queries=most_queries).local()
+        local = _MondrianRun(task, CutRule(), relaxed, tables, **limits).local()
     return local, classes_of(task)
+
+
+def recoded_in_memory(task: Task) -> tuple[Local, list[Counter[Row]]]:
+    with Scratch(task.engine, "mondrian") as tables:
+        run = _MondrianRun(task, CutRule(), False, tables)
+        assert run._fits_in_memory
+        return run.local(), classes_of(task)
 
 
 @pytest.mark.parametrize("relaxed", [False, True])
@@ -71,3 +79,45 @@ def test_with_a_time_limit_no_more_rounds_are_at_stake_than_are_done() -> None:
     done = [round_ for round_, _ in messages]
     assert done[:4] == [1, 2, 4, min(8, done[-1])]
     assert (done[-1], messages[-1][1]) == (local.facts["rounds"], len(classes))
+
+
+def dates() -> Task:
+    """Dates that are not in the order of their numbers: those without end have the highest one."""
+    random = Random(7)
+    odd = ["infinity", "-infinity"]
+    days = [random.choice(odd) if random.random() < 0.3 else f"2024-01-{random.randint(1, 28):02}" for _ in range(200)]
+    rows = [(day, random.choice(_TOWNS)[0]) for day in days]
+    return task_of(
+        rows, [lambda values: recipes.suppress(values, "q0"), towns], 4, [0.5, 1.0], types=["DATE", "VARCHAR"]
+    )
+
+
+def codes() -> Task:
+    """Many columns, of as many values as one another and of others, and tuples of several rows."""
+    random = Random(8)
+    drawn = [tuple(int(random.triangular(0, most)) for most in (3, 3, 200, 3, 9, 150)) for _ in range(150)]
+    suppressed = [lambda values, name=f"q{j}": recipes.suppress(values, name) for j in range(6)]
+    shown = [None, "common", None, None, "common", "common"]
+    return task_of(drawn + drawn[:50] * 3, suppressed, 3, show=shown)
+
+
+@pytest.mark.parametrize("build", [people, dates, codes])
+def test_rounds_on_arrays_give_the_same_classes(build: Callable[[], Task], monkeypatch: pytest.MonkeyPatch) -> None:
+    task = build()
+    local, classes = recoded(task, 1)
+    assert len(classes) > 10
+    for dense, cells in ((4, 1 << 22), (0, 1 << 22), (4, 1)):
+        monkeypatch.setattr(partitions, "_DENSE", dense)
+        monkeypatch.setattr(partitions, "_CELLS", cells)
+        in_memory, same = recoded_in_memory(task)
+        assert same == classes
+        assert (in_memory.facts["rounds"], in_memory.facts["ncp"]) == (local.facts["rounds"], local.facts["ncp"])
+
+
+def test_rounds_on_arrays_end_at_a_time_limit() -> None:
+    task, steps = people(), iter(range(100))
+    clock = Clock(6.0, now=lambda: float(next(steps)))
+    local, classes = recoded_in_memory(replace(task, clock=clock))
+    assert local.ended == "time limit"
+    assert 1 < len(classes) < len(recoded_in_memory(task)[1])
+    assert min(members.total() for members in classes) >= 5

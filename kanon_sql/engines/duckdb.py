@@ -599,13 +599,15 @@ def columns_of(types: Mapping[str, str], columns: Sequence[Sequence[Any]]) -> di
     """Arrays by column name; None for few rows, and for values that an array cannot represent exactly.
 
     Arrays are exact for numbers except NaN and for booleans, in columns of their types, for texts in columns of any
-    type, and for NULL.
+    type, and for NULL. Columns that are arrays already stay what they are.
 
     >>> columns_of({"code": "INTEGER"}, [[1, 2, 3]]) is None
     True
     >>> columns_of({"code": "INTEGER", "label": "VARCHAR"}, [range(3000), ["a", None, "b"] * 1000])["label"].shape
     (3000,)
     """
+    if all(hasattr(column, "dtype") for column in columns):
+        return dict(zip(types, columns, strict=True))
     if len(columns[0]) < _MANY:
         return None
     arrays = dict(zip(types, map(_array, types.values(), columns), strict=True))

@@ -20,10 +20,12 @@ from kanon_sql.queries import Hole, Relation, RoundStatement, numbered_column, o
 from kanon_sql.recode import order as orders
 from kanon_sql.recode.node import one_per_tuple
 from kanon_sql.recode.order import Order
+from kanon_sql.recode.partitions import partitions_of
 from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.value_tests import no_safe_classes
 
 _TUPLES_AT_ONCE = 2_000_000  # moved by one statement, which takes about half a second and cannot be interrupted
+_CELLS_IN_MEMORY = 30_000_000  # of attributes and tuples, for rounds on arrays
 _MOST_QUERIES = 24  # whose results are combined; more take longer to plan than to run
 _CUT_SECONDS, _CELL_SECONDS = 0.5, 4e-6  # estimates: the minimum time for cutting, and the time per cell
 _NODES = {
@@ -134,6 +136,7 @@ class _MondrianRun:
     relaxed: bool
     tables: Scratch
     ranges: bool = True
+    in_memory: int = _CELLS_IN_MEMORY
     at_once: int = _TUPLES_AT_ONCE
     most_queries: int = _MOST_QUERIES
     laid_out: bool = False
@@ -169,8 +172,10 @@ class _MondrianRun:
 
     def cut(self, within: str | None = None) -> tuple[int, str]:
         """Cut in rounds while there are open partitions and time; returns the rounds, and how it ended."""
-        self._start(within)
         self._lay_out()
+        if self.laid_out and self._fits_in_memory:
+            return self._cut_in_memory(within)
+        self._start(within)
         clock, rounds, classes, open_ones = self.task.clock, 0, 0, 1
         safe = self.task.model.rows_alone
         right = over(safe, "right_side", rest_of=("whole", "left_side"))
@@ -180,6 +185,36 @@ class _MondrianRun:
             clock.tell(rounds, classes + open_ones, open_ones)
         ended = clock.ended if open_ones else "complete"
         self.tables.add(self.assignment, "frequency_sets/copy", columns=self._kept, source=self.tables["open"])
+        return rounds, ended
+
+    @property
+    def _fits_in_memory(self) -> bool:
+        """Whether rounds are done on arrays: only rows decide about a class, and there is no variant of the rule."""
+        counted, model = self.task.frequency_set, self.task.model
+        default = self.rule == CutRule() and not self.relaxed and not self._shows_regions
+        cells = counted.tuples * len(counted.attributes)
+        return default and model.k_alone and not counted.counted and cells <= self.in_memory
+
+    def _cut_in_memory(self, within: str | None) -> tuple[int, str]:
+        """The same rounds on arrays."""
+        task, tables, clock, rounds = self.task, self.tables, self.task.clock, 0
+        kept = [*self.codes, "n"]
+        query = tables.text(
+            "frequency_sets/copy", columns=[*kept, *([within] if within else [])], source=task.frequency_set.relation
+        )
+        counted = tables.view("counted", query)
+        types = {column.name: column.type for column in task.engine.table(counted).columns}
+        tuples = task.engine.arrays(counted)
+        places, nodes = (task.engine.arrays(tables[name]) for name in ("places", "nodes"))
+        model = task.model
+        partitions = partitions_of(tuples, self.codes, places, nodes, model.k, model.monotone, within)
+        while partitions.open and not clock.spent:
+            partitions.cut()
+            rounds += 1
+            clock.tell(rounds, partitions.closed + partitions.open, partitions.open)
+        ended = clock.ended if partitions.open else "complete"
+        columns = [*(tuples[name] for name in kept), partitions.classes]
+        task.results.load(self.assignment, {**{name: types[name] for name in kept}, "class": "BIGINT"}, columns)
         return rounds, ended
 
     def _go_on(self, sides: Mapping[str, Predicate], rounds: int, open_ones: int) -> tuple[int, int, int] | None:

@@ -1,0 +1,440 @@
+"""Mondrian's rounds on arrays, if only the number of its rows decides whether a class is safe.
+
+A round makes the same cuts as the queries of `sql/mondrian.sql`, and its names are theirs. The database counts the
+tuples and writes the classes; in between, a round sorts and adds up integers, and needs no other rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+_CELLS = 1 << 22  # of attributes and tuples that are counted together
+_DENSE = 4  # possible cells per tuple, up to which they are counted in an array of all of them
+_MOST = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True)
+class Line:
+    """The values of an attribute that occur, numbered in the order of their positions: their ranks, from 0.
+
+    `range`, `most`, `weight`: as in the query "places". `numbers`: by rank; None if the hierarchy is cut. Then
+    `nodes`, `highs` and `leaves` are, by level and rank, the node above a value, its last position and its leaves.
+    """
+
+    positions: Array
+    range: float
+    most: float
+    weight: float
+    numbers: Array | None = None
+    nodes: Array | None = None
+    highs: Array | None = None
+    leaves: Array | None = None
+
+    @property
+    def bits(self) -> int:
+        """The bits of a rank."""
+        return int(len(self.positions) - 1).bit_length()
+
+
+def partitions_of(
+    tuples: Mapping[str, Array],
+    codes: Sequence[str],
+    places: Mapping[str, Array],
+    nodes: Mapping[str, Array],
+    k: int,
+    merge: bool,
+    within: str | None = None,
+) -> Partitions:
+    """All tuples in one partition, or in those of a column.
+
+    `tuples`: of the columns with the attributes' codes, n and `within`. `places`, `nodes`: the tables of these names.
+    """
+    places, nodes = _sorted(places, ["attribute", "position"]), _sorted(nodes, ["attribute", "level", "position"])
+    lines, ranks = [], []
+    for attribute, code in enumerate(codes):
+        own = _of_attribute(places, attribute)
+        ranks_of_codes = np.zeros(int(own["code"].max()) + 1, dtype=np.min_scalar_type(len(own["code"])))
+        ranks_of_codes[own["code"]] = np.arange(len(own["code"]))
+        lines.append(_line(own, _of_attribute(nodes, attribute)))
+        ranks.append(ranks_of_codes[tuples[code]])
+    rows = tuples["n"].astype(np.int64)
+    numbers = (
+        np.zeros(len(rows), dtype=np.int64) if within is None else np.unique(tuples[within], return_inverse=True)[1]
+    )
+    return Partitions(lines, np.array(ranks), rows, numbers, k, merge)
+
+
+def _sorted(columns: Mapping[str, Array], by: Sequence[str]) -> dict[str, Array]:
+    order = np.lexsort([columns[name] for name in reversed(by)])
+    return {name: column[order] for name, column in columns.items()}
+
+
+def _of_attribute(columns: Mapping[str, Array], attribute: int) -> dict[str, Array]:
+    first, end = np.searchsorted(columns["attribute"], [attribute, attribute + 1])
+    return {name: column[first:end] for name, column in columns.items()}
+
+
+def _line(places: Mapping[str, Array], nodes: Mapping[str, Array]) -> Line:
+    positions = places["position"]
+    width, most, weight = (float(places[name][0]) for name in ("range", "most", "weight"))
+    if not len(nodes["level"]):
+        return Line(positions, width, most, weight, numbers=np.ma.getdata(places["number"]))
+    levels = int(nodes["level"].max()) + 1
+    above, highs, leaves = (nodes[name].reshape(levels, -1)[:, positions] for name in ("node", "high", "leaves"))
+    return Line(positions, width, most, weight, nodes=above, highs=highs, leaves=leaves)
+
+
+class _Block:
+    """Attributes with ranks of as many bits, whose values are counted together; figures follow each other by rank."""
+
+    def __init__(self, attributes: Sequence[int], lines: Sequence[Line]) -> None:
+        self.attributes = np.array(attributes)
+        self._lines = [lines[attribute] for attribute in attributes]
+        self.bits = self._lines[0].bits
+        self.ordered = self._lines[0].numbers is not None
+
+    @cached_property
+    def positions(self) -> Array:
+        """The positions of ranks."""
+        return self._by_rank([line.positions for line in self._lines])
+
+    @cached_property
+    def numbers(self) -> Array:
+        """The numbers of ranks."""
+        return self._by_rank([line.numbers for line in self._lines])
+
+    @cached_property
+    def in_order(self) -> bool:
+        """Whether all numbers are in the order of their positions, unlike those of dates before the calendar."""
+        return all(line.numbers is None or bool(np.all(np.diff(line.numbers) >= 0)) for line in self._lines)
+
+    @cached_property
+    def nodes(self) -> Array:
+        """By level, the nodes of ranks."""
+        return self._by_level([line.nodes for line in self._lines])
+
+    @cached_property
+    def highs(self) -> Array:
+        """By level, the last positions under the nodes of ranks."""
+        return self._by_level([line.highs for line in self._lines])
+
+    @cached_property
+    def leaves(self) -> Array:
+        """By level, the leaves under the nodes of ranks."""
+        return self._by_level([line.leaves for line in self._lines])
+
+    @cached_property
+    def figures(self) -> Array:
+        """The range, the loss of all leaves and the weight of every attribute."""
+        return np.array([(line.range, line.most, line.weight) for line in self._lines]).T
+
+    def _by_rank(self, columns: Sequence[Any]) -> Array:
+        table = np.zeros((len(columns), 1 << self.bits), dtype=columns[0].dtype)
+        for row, column in zip(table, columns, strict=True):
+            row[: len(column)] = column
+        return table.ravel()
+
+    def _by_level(self, columns: Sequence[Any]) -> Array:
+        levels = range(max(len(column) for column in columns))  # above its top, a value has its top again
+        return np.array(
+            [self._by_rank([column[min(level, len(column) - 1)] for column in columns]) for level in levels]
+        )
+
+
+@dataclass(frozen=True)
+class _Options:
+    """The best cut of every partition by the attributes of a block; a gain of -inf for none.
+
+    `split`: the last rank on the left. `children`: of the cuts by hierarchies.
+    """
+
+    block: _Block
+    gains: Array
+    choice: Array  # of the attribute, by its place in the block
+    split: Array | None = None
+    children: _Children | None = None
+
+
+@dataclass(frozen=True)
+class _Children:
+    """The children of covering nodes, in the order of groups and ranks: first rank, and whether it is split off."""
+
+    groups: Array
+    first: Array
+    apart: Array
+
+
+@dataclass
+class Partitions:
+    """The open partitions of tuples, which rounds cut.
+
+    `ranks`: of every attribute, of the tuples. `rows`: of the tuples. `numbers`: of their partitions, without gaps.
+    `merge`: whether a safe child can stay with the rest.
+    """
+
+    lines: Sequence[Line]
+    ranks: Array
+    rows: Array
+    numbers: Array
+    k: int
+    merge: bool
+
+    def __post_init__(self) -> None:
+        self.open = int(self.numbers.max()) + 1
+        self.closed = 0
+        self._classes = np.zeros(len(self.rows), dtype=np.int64)
+        self._tuples = np.arange(len(self.rows))
+        self._alike = bool(np.all(self.rows == 1))
+        self._blocks = self._in_blocks()
+
+    @property
+    def classes(self) -> Array:
+        """The class of every tuple; open partitions are classes, too."""
+        classes = self._classes.copy()
+        classes[self._tuples] = self.closed + self.numbers
+        return classes
+
+    def cut(self) -> None:
+        """Cut every partition once; those that no attribute can cut become classes."""
+        self._close(self._sizes() < 2 * self.k)
+        if not self.open:
+            return
+        options = [self._by_order(block) if block.ordered else self._by_nodes(block) for block in self._blocks]
+        best, gains = np.full(self.open, -1), np.full(self.open, -np.inf)
+        split = np.full(self.open, -1)
+        for option in options:
+            attributes = option.block.attributes[option.choice]
+            better = (option.gains > gains) | ((option.gains == gains) & (option.gains > -np.inf) & (attributes < best))
+            best[better], gains[better] = attributes[better], option.gains[better]
+            split[better] = -1 if option.split is None else option.split[better]
+        self._move(best, split, [option for option in options if option.children is not None])
+
+    def _in_blocks(self) -> list[_Block]:
+        kinds: dict[tuple[int, bool], list[int]] = {}
+        for attribute, line in enumerate(self.lines):
+            kinds.setdefault((line.bits, line.numbers is None), []).append(attribute)
+        most = max(1, _CELLS // len(self.rows))
+        parts = [kind[first : first + most] for kind in kinds.values() for first in range(0, len(kind), most)]
+        return [_Block(part, self.lines) for part in parts]
+
+    def _sizes(self) -> Array:
+        return np.bincount(self.numbers, self.rows, self.open).astype(np.int64)
+
+    def _close(self, which: Array) -> None:
+        """Make classes of some partitions, and number the others again."""
+        if not which.any():
+            return
+        closing = which[self.numbers]
+        places = np.cumsum(which) - 1
+        self._classes[self._tuples[closing]] = self.closed + places[self.numbers[closing]]
+        kept = np.flatnonzero(~closing)
+        self.closed += int(which.sum())
+        self.open -= int(which.sum())
+        self.numbers = (np.cumsum(~which) - 1)[self.numbers[kept]]
+        self.ranks, self.rows, self._tuples = self.ranks[:, kept], self.rows[kept], self._tuples[kept]
+
+    def _count(self, block: _Block) -> _Cells:
+        """Count the rows of every value of a block's attributes in every partition."""
+        groups = np.arange(len(block.attributes))[:, None] * self.open + self.numbers
+        keys = (groups << block.bits | self.ranks[block.attributes]).ravel()
+        most = len(block.attributes) * self.open << block.bits
+        rows = None if self._alike else np.tile(self.rows, len(block.attributes))
+        return _Cells(block, self.open, *_counted(keys, rows, most))
+
+    def _by_order(self, block: _Block) -> _Options:
+        """The cuts nearest to the median that leave both sides safe."""
+        cells = self._count(block)
+        running = np.cumsum(cells.rows)
+        before = running[cells.starts] - cells.rows[cells.starts]
+        below = running - before.repeat(cells.lengths)
+        above = (running[cells.ends] - before).repeat(cells.lengths) - below
+        safe = np.flatnonzero((below >= self.k) & (above >= self.k))
+        below, above = below[safe], above[safe]
+        groups, (ranges, most, weight) = cells.groups[safe], block.figures
+
+        # First the cuts that separate values without a number, then those nearest to the median.
+        places, numbers = cells.places, block.numbers
+        far = numbers[places(safe + 1)] - numbers[places(safe)] > ranges[cells.attributes(groups)]
+        distance = np.abs(below - above)
+        order = np.where(far, distance, distance + int(running[-1]) + 1) if len(safe) else distance
+        firsts = starts_of(groups)
+        least = np.flatnonzero(order == _least(order, firsts).repeat(np.diff(firsts, append=len(safe))))
+        chosen = least[starts_of(groups[least])]
+        cuts, groups, below, above = safe[chosen], groups[chosen], below[chosen], above[chosen]
+
+        first, last = places(cells.starts[groups]), places(cells.ends[groups])
+        left, right = places(cuts), places(cuts + 1)
+        attributes, positions = cells.attributes(groups), block.positions
+        ranges, most, weight = ranges[attributes], most[attributes], weight[attributes]
+        lowest, highest = (numbers[first], numbers[last]) if block.in_order else _extremes(cells, groups)
+        low, high = positions[first], positions[last]
+        gains = (
+            weight
+            * (
+                (below + above) * np.where(highest - lowest > ranges, most, high - low)
+                - below * np.where(numbers[left] - lowest > ranges, most, positions[left] - low)
+                - above * np.where(highest - numbers[right] > ranges, most, high - positions[right])
+            )
+            / most
+        )
+        gains, choice = self._best(block, groups, gains)
+        split = np.full((len(block.attributes), self.open), -1)
+        split.ravel()[groups] = cells.ranks(cuts)
+        return _Options(block, gains, choice, split=split[choice, np.arange(self.open)])
+
+    def _by_nodes(self, block: _Block) -> _Options:
+        """The cuts into the children of the lowest nodes that cover all values."""
+        counted = self._count(block)
+        several = counted.ends > counted.starts
+        cells = np.flatnonzero(several.repeat(counted.lengths))
+        covered = np.flatnonzero(several)
+        first, high = (counted.places(counted.starts[covered]), counted.places(counted.ends[covered]))
+        level, leaves = np.zeros(len(covered), dtype=np.int64), np.full(len(covered), _MOST)
+        for above in reversed(range(len(block.nodes))):
+            covers = block.highs[above][first] >= block.positions[high]
+            level = np.where(covers, above - 1, level)
+            leaves = np.where(covers, np.minimum(leaves, block.leaves[above][first]), leaves)
+
+        places, lengths = counted.places(cells), counted.lengths[covered]
+        levels = level.repeat(lengths)
+        nodes, groups = block.nodes[levels, places], counted.groups[cells]
+        starts = starts_of(groups, nodes)
+        nodes, groups = nodes[starts], groups[starts]
+        n = np.add.reduceat(counted.rows[cells], starts) if len(cells) else counted.rows[cells]
+        lost = block.leaves[levels, places][starts]
+        safe = n >= self.k
+
+        firsts = starts_of(groups)
+        lengths = np.diff(firsts, append=len(groups))
+        saved = n * (leaves.repeat(lengths) - lost)
+        unsafe = _sums(np.where(safe, 0, n), firsts)
+        alone = (unsafe == 0) | (unsafe >= self.k)  # whether the unsafe children are safe together
+        # If they are not, the smallest safe child stays with them.
+        order = np.where(safe, n * (int(nodes.max(initial=0)) + 1) + nodes, _MOST)
+        spared = safe & (order == _least(order, firsts).repeat(lengths)) & ~alone.repeat(lengths)
+        safe_children = _sums(safe.astype(np.int64), firsts)
+        allowed = (safe_children > 0) & (alone | ((safe_children > 1) & self.merge))
+        _, most, weight = block.figures[:, counted.attributes(groups[firsts])]
+        gains = weight * (_sums(np.where(safe, saved, 0), firsts) - _sums(np.where(spared, saved, 0), firsts)) / most
+        gains, choice = self._best(block, groups[firsts][allowed], gains[allowed])
+        children = _Children(groups, counted.ranks(cells[starts]), safe & ~spared)
+        return _Options(block, gains, choice, children=children)
+
+    def _best(self, block: _Block, groups: Array, gains: Array) -> tuple[Array, Array]:
+        """The highest gain of every partition, and its attribute's place in the block; the first wins a tie."""
+        table = np.full((len(block.attributes), self.open), -np.inf)
+        table.ravel()[groups] = gains
+        choice = table.argmax(axis=0)
+        return table[choice, np.arange(self.open)], choice
+
+    def _move(self, best: Array, split: Array, by_nodes: Sequence[_Options]) -> None:
+        """Move the tuples to the new partitions."""
+        parts = np.where(split >= 0, 2, 0)
+        keys, child_parts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for option in by_nodes:
+            assert option.children
+            groups, apart = option.children.groups, option.children.apart
+            partitions, attributes = groups % self.open, option.block.attributes[groups // self.open]
+            cut = best[partitions] == attributes
+            partitions, apart = partitions[cut], apart[cut]
+            firsts = starts_of(partitions)
+            lengths = np.diff(firsts, append=len(partitions))
+            number = np.cumsum(apart)
+            number -= (number[firsts] - apart[firsts]).repeat(lengths)  # from 1 in every partition
+            with_rest = ~np.logical_and.reduceat(apart, firsts) if len(firsts) else np.zeros(0, dtype=bool)
+            parts[partitions[firsts]] = _sums(apart.astype(np.int64), firsts) + with_rest
+            keys.append(partitions << 32 | option.children.first[cut])
+            child_parts.append(np.where(apart, number - (~with_rest).repeat(lengths), 0))
+
+        cut = parts > 0
+        first_part = np.cumsum(parts) - parts
+        ranks = self.ranks[best[self.numbers], np.arange(len(self.numbers))].astype(np.int64)
+        part = (ranks > split[self.numbers]).astype(np.int64)
+        among = np.flatnonzero((split < 0)[self.numbers] & cut[self.numbers])
+        if len(among):
+            places = np.concatenate(keys)
+            order = places.argsort()
+            child = places[order].searchsorted(self.numbers[among] << 32 | ranks[among], "right") - 1
+            part[among] = np.concatenate(child_parts)[order][child]
+        before = self.numbers
+        self._close(~cut)
+        kept = cut[before]
+        self.numbers = first_part[before[kept]] + part[kept]
+        self.open = int(parts.sum())
+
+
+class _Cells:
+    """The rows of every value in every group, an attribute of a block in a partition; in this order."""
+
+    def __init__(self, block: _Block, partitions: int, keys: Array, rows: Array) -> None:
+        self.block, self.rows = block, rows
+        self._partitions, self._keys = partitions, keys
+        self.groups = keys >> block.bits
+        self.starts = starts_of(self.groups)
+        self.lengths = np.diff(self.starts, append=len(keys))
+        self.ends = self.starts + self.lengths - 1
+
+    def ranks(self, cells: Array) -> Array:
+        """The ranks of some cells' values."""
+        return self._keys[cells] & (1 << self.block.bits) - 1
+
+    def places(self, cells: Array) -> Array:
+        """The places of some cells' values in the block's figures."""
+        if len(self.block.attributes) == 1:
+            return self.ranks(cells)
+        return self.attributes(self.groups[cells]) << self.block.bits | self.ranks(cells)
+
+    def attributes(self, groups: Array) -> Array:
+        """The attributes of some groups, by their places in the block."""
+        return groups // self._partitions
+
+
+def _counted(keys: Array, rows: Array | None, most: int) -> tuple[Array, Array]:
+    """The distinct keys in order, and the number of rows with each; `rows`: None if all are 1."""
+    if most <= _DENSE * len(keys):
+        counts = np.bincount(keys, rows)
+        found = np.flatnonzero(counts)
+        return found, counts[found].astype(np.int64)
+    if rows is None:
+        keys = keys.astype(np.uint32 if most < 2**32 else np.int64)
+        keys.sort()
+        starts = starts_of(keys)
+        return keys[starts].astype(np.int64), np.diff(starts, append=len(keys))
+    order = keys.argsort()
+    keys = keys[order]
+    starts = starts_of(keys)
+    return keys[starts], np.add.reduceat(rows[order], starts)
+
+
+def starts_of(*columns: Array) -> Array:
+    """The places at which another combination of values begins.
+
+    >>> starts_of(np.array([3, 3, 5, 5]), np.array([1, 1, 1, 2]))
+    array([0, 2, 3])
+    """
+    if not len(columns[0]):
+        return np.zeros(0, dtype=np.int64)
+    changes = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
+    return np.concatenate([[0], np.flatnonzero(changes) + 1])
+
+
+def _least(values: Array, firsts: Array) -> Array:
+    return np.minimum.reduceat(values, firsts) if len(firsts) else values
+
+
+def _sums(values: Array, firsts: Array) -> Array:
+    return np.add.reduceat(values, firsts) if len(firsts) else values
+
+
+def _extremes(cells: _Cells, groups: Array) -> tuple[Array, Array]:
+    """The lowest number of groups without the last cell, and the highest without the first."""
+    numbers = cells.block.numbers[cells.places(np.arange(len(cells.rows)))]
+    lowest, highest = numbers.copy(), numbers.copy()
+    lowest[cells.ends], highest[cells.starts] = np.inf, -np.inf
+    return np.minimum.reduceat(lowest, cells.starts)[groups], np.maximum.reduceat(highest, cells.starts)[groups]
