@@ -406,10 +406,16 @@ def _counted(keys: Array, rows: Array | None, most: int) -> tuple[Array, Array]:
         keys.sort()
         starts = starts_of(keys)
         return keys[starts].astype(np.int64), np.diff(starts, append=len(keys))
-    order = keys.argsort()
-    keys = keys[order]
+    bits = int(rows.max()).bit_length()
+    if most >= 2 ** (63 - bits):
+        order = keys.argsort()
+        keys, rows = keys[order], rows[order]
+    else:  # in one number, they are sorted three times as fast
+        keys = keys << bits | rows
+        keys.sort()
+        keys, rows = keys >> bits, keys & (1 << bits) - 1
     starts = starts_of(keys)
-    return keys[starts], np.add.reduceat(rows[order], starts)
+    return keys[starts], np.add.reduceat(rows, starts)
 
 
 def starts_of(*columns: Array) -> Array:
