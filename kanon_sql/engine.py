@@ -272,6 +272,11 @@ class Engine(Protocol):
         Inside a transaction, this aborts the transaction.
         """
 
+    @property
+    def can_interrupt(self) -> bool:
+        """Whether an interruption certainly aborts no transaction."""
+        return False
+
     def embedded(self) -> FileEngine:
         """A new embedded engine with separate temporary tables, under the same limits."""
 

@@ -140,7 +140,8 @@ class DuckDB(Engine):
         self._alone = alone
         self._new: NewFile | None = None
         self._interrupting, self._to_its_end = threading.RLock(), False  # re-entrant, since a signal can come inside
-        self._may_transact = True  # a caller's connection might be inside a transaction, which cannot be queried
+        # A caller's connection might be inside a transaction, which cannot be queried.
+        self._may_transact = not alone
         self._spilled = None if connection else spill_apart(self.connection, self.limits)
         for setting in ("memory_limit", "threads"):
             value = getattr(self.limits, setting)
@@ -393,6 +394,11 @@ class DuckDB(Engine):
         with self._interrupting:
             if not self._to_its_end:
                 self.connection.interrupt()
+
+    @property
+    def can_interrupt(self) -> bool:
+        """Whether an interruption certainly aborts no transaction."""
+        return not self._may_transact
 
     def embedded(self) -> DuckDB:
         """A connection to this database with separate temporary tables and transactions, under the same limits."""

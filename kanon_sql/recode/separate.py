@@ -19,11 +19,11 @@ from kanon_sql.recode.task import Local
 
 @contextmanager
 def separate_database(frequency_set: FrequencySet, source: Engine) -> Iterator[FrequencySet]:
-    """The frequency set outside of the run's transaction: copied into a private DuckDB unless it is in one already.
+    """The frequency set outside of the run's transaction: copied into a private DuckDB unless there is none.
 
     In the copy, values are texts, whatever the column's type.
     """
-    if frequency_set.engine is not source or not frequency_set.engine.is_embedded:
+    if frequency_set.engine is not source or not source.is_embedded or source.can_interrupt:
         yield frequency_set
         return
     private = frequency_set.engine.embedded()
