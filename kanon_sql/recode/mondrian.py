@@ -20,7 +20,7 @@ from kanon_sql.queries import Hole, Relation, RoundStatement, numbered_column, o
 from kanon_sql.recode import order as orders
 from kanon_sql.recode.node import one_per_tuple
 from kanon_sql.recode.order import Order
-from kanon_sql.recode.partitions import partitions_of
+from kanon_sql.recode.partitions import Partitions, partitions_of
 from kanon_sql.recode.task import Clock, Local, Task
 from kanon_sql.recode.value_tests import no_safe_classes
 
@@ -140,6 +140,7 @@ class _MondrianRun:
     at_once: int = _TUPLES_AT_ONCE
     most_queries: int = _MOST_QUERIES
     laid_out: bool = False
+    partitions: Partitions | None = None  # of the last cut on arrays
     pace: float = 0.0  # seconds per round in the last statement
     occurring: Relation | None = None  # the tuples whose values are placed; None for the tuples that are cut
     orders: tuple[Order, ...] = field(init=False)
@@ -207,7 +208,8 @@ class _MondrianRun:
         tuples = task.engine.arrays(counted)
         places, nodes = (task.engine.arrays(tables[name]) for name in ("places", "nodes"))
         model = task.model
-        partitions = partitions_of(tuples, self.codes, places, nodes, model.k, model.monotone, within)
+        self.partitions = partitions_of(tuples, self.codes, places, nodes, model.k, model.monotone, within)
+        partitions = self.partitions
         while partitions.open and not clock.spent:
             partitions.cut()
             rounds += 1
@@ -295,7 +297,8 @@ class _MondrianRun:
             for order in self.orders:
                 if self.task.clock.spent:
                     return
-                loaded.append(orders.load(self.tables, order, labels=False))
+                needed = not (self._fits_in_memory and self._counted_together and self._ordered(order))
+                loaded.append(orders.load(self.tables, order, labels=False) if needed else order)
             self.orders = tuple(loaded)
             self._load_places()
             nodes = [text for j, order in enumerate(self.orders) if not self._ordered(order) for text in self._nodes(j)]
@@ -406,13 +409,18 @@ class _MondrianRun:
 
     def _load_places(self) -> None:
         """Load the places of all attributes: computed here if their values are counted together."""
-        frequency_set = self.task.frequency_set
-        if self.occurring or len(frequency_set.together) < len(self.orders):
+        if not self._counted_together:
             places = [self._places(j) for j in range(len(self.orders))]
             self.tables.create_as("places", queries.union_all(places))
             return
-        rows = [row for j, counts in frequency_set.value_counts.items() for row in self._computed_places(j, counts)]
+        counted = self.task.frequency_set.value_counts
+        rows = [row for j, counts in counted.items() for row in self._computed_places(j, counts)]
         self.tables.load("places", _PLACES, list(zip(*rows, strict=True)))
+
+    @property
+    def _counted_together(self) -> bool:
+        """Whether one query counts the values of all attributes, so that their places are computed here."""
+        return self.occurring is None and len(self.task.frequency_set.together) == len(self.orders)
 
     def _computed_places(self, j: int, occurring: Collection[int]) -> list[tuple[int | float | None, ...]]:
         """As the query "mondrian/places", for the codes that occur."""
@@ -512,6 +520,11 @@ class _MondrianRun:
 
         J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006; 0 for a single value.
         """
+        cells = self.task.frequency_set.rows * len(self.orders)
+        # Rounded, since the order in which floats are added up is not defined.
+        return round((self.partitions.penalty() if self.partitions else self._penalty()) / cells, 12)
+
+    def _penalty(self) -> float:
         tables = self.tables
         positions = [order.relation for order in self.orders]
         boxes = queries.boxes(self.assignment, self.codes, positions, self.task.engine.dialect)
@@ -523,5 +536,4 @@ class _MondrianRun:
         self._make([RoundStatement("sides_of_boxes", "mondrian/sides_of_boxes", of_attributes)])
         holes = {name: tables[name] for name in ("sides_of_boxes", "places", "scales", "nodes")}
         ((penalty,),) = tables.rows("mondrian/ncp", **holes)
-        # Rounded, since the order in which a database adds up floats is not defined.
-        return round(float(penalty) / (self.task.frequency_set.rows * len(self.orders)), 12)
+        return float(penalty)

@@ -24,7 +24,8 @@ class Line:
     """The values of an attribute that occur, numbered in the order of their positions: their ranks, from 0.
 
     `range`, `most`, `weight`: as in the query "places". `numbers`: by rank; None if the hierarchy is cut. Then
-    `nodes`, `highs` and `leaves` are, by level and rank, the node above a value, its last position and its leaves.
+    `nodes`, `highs`, `leaves` and `widths` are, by level and rank, the node above a value, its last position, its
+    leaves, and their share.
     """
 
     positions: Array
@@ -35,11 +36,23 @@ class Line:
     nodes: Array | None = None
     highs: Array | None = None
     leaves: Array | None = None
+    widths: Array | None = None
 
     @property
     def bits(self) -> int:
         """The bits of a rank."""
         return int(len(self.positions) - 1).bit_length()
+
+    def width(self, low: Array, high: Array) -> Array:
+        """The share of the attribute that lies between two ranks: of its range, or of the leaves of a common node."""
+        if self.numbers is not None:
+            span: Array = np.minimum(1, (self.numbers[high] - self.numbers[low]) / self.range)
+            return span
+        assert self.highs is not None
+        assert self.widths is not None
+        covers = self.highs[:, low] >= self.positions[high]
+        shared: Array = np.where(covers, self.widths[:, low], np.inf).min(axis=0)
+        return shared
 
 
 def partitions_of(
@@ -86,8 +99,10 @@ def _line(places: Mapping[str, Array], nodes: Mapping[str, Array]) -> Line:
     if not len(nodes["level"]):
         return Line(positions, width, most, weight, numbers=np.ma.getdata(places["number"]))
     levels = int(nodes["level"].max()) + 1
-    above, highs, leaves = (nodes[name].reshape(levels, -1)[:, positions] for name in ("node", "high", "leaves"))
-    return Line(positions, width, most, weight, nodes=above, highs=highs, leaves=leaves)
+    above, highs, leaves, widths = (
+        nodes[name].reshape(levels, -1)[:, positions] for name in ("node", "high", "leaves", "width")
+    )
+    return Line(positions, width, most, weight, nodes=above, highs=highs, leaves=leaves, widths=widths)
 
 
 class _Block:
@@ -188,6 +203,7 @@ class Partitions:
     def __post_init__(self) -> None:
         self.open = int(self.numbers.max()) + 1
         self.closed = 0
+        self._all = self.ranks, self.rows
         self._classes = np.zeros(len(self.rows), dtype=np.int64)
         self._tuples = np.arange(len(self.rows))
         self._alike = bool(np.all(self.rows == 1))
@@ -199,6 +215,18 @@ class Partitions:
         classes = self._classes.copy()
         classes[self._tuples] = self.closed + self.numbers
         return classes
+
+    def penalty(self) -> float:
+        """The widths of all rows' cells, added up; see the query "ncp"."""
+        order = self.classes.argsort()
+        firsts = starts_of(self.classes[order])
+        ranks, rows = self._all
+        rows = np.add.reduceat(rows[order], firsts)
+        penalty = 0.0
+        for line, of_attribute in zip(self.lines, ranks, strict=True):
+            low, high = (ufunc.reduceat(of_attribute[order], firsts) for ufunc in (np.minimum, np.maximum))
+            penalty += float(rows @ line.width(low, high))
+        return penalty
 
     def cut(self) -> None:
         """Cut every partition once; those that no attribute can cut become classes."""
