@@ -36,6 +36,14 @@ SELECT $columns
 FROM (SELECT $values, MOD(CAST(ROW_NUMBER() OVER () AS BIGINT) * 48271, 2147483647) AS mixed FROM $source AS s) AS numbered
 WHERE MOD(numbered.mixed * numbered.mixed, 2147483647) * $one_of < 2147483647;
 
+-- name: small_classes
+-- Count the unique rows of a set of columns, and the rows in its classes below $small; NULL counts as a value.
+-- columns: unique_rows, small_rows
+SELECT
+  COUNT(*) FILTER (WHERE classes.n = 1) AS unique_rows,
+  COALESCE(SUM(classes.n) FILTER (WHERE classes.n < $small), 0) AS small_rows
+FROM (SELECT COUNT(*) AS n FROM $rows AS r GROUP BY $columns) AS classes;
+
 -- name: numbered_values
 -- Count the rows with each value of one column, and number the values: a mapping table without a hierarchy.
 -- columns: value, n (rows), code_0 (1, 2, … in arbitrary order)

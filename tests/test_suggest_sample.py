@@ -15,8 +15,10 @@ import kanon_sql
 from kanon_sql.engine import Column
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.risk import identifiers, sets, single_columns
-from kanon_sql.risk.single_columns import array_counts, count_column
+from kanon_sql.risk import all_rows, identifiers, sets, single_columns
+from kanon_sql.risk.all_rows import gains_in_all_rows
+from kanon_sql.risk.sets import Sets, code
+from kanon_sql.risk.single_columns import UNIQUE, Gain, array_counts, count_column
 from kanon_sql.verbs.profile import profiled, profiled_in
 from support.examples import examples
 
@@ -54,6 +56,8 @@ def suggested(**options: Any) -> kanon_sql.Suggestions:
 def test_a_sample_changes_reasons_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = suggested()
     monkeypatch.setattr(sets, "SAMPLED_ROWS", SAMPLED)
+    monkeypatch.setattr(all_rows, "_FEW_COMBINATIONS", 100)
+    monkeypatch.setattr(all_rows, "_CHOSEN_ROWS", 2_000)
     sampled = suggested()
     assert sampled == suggested()
     assert not any("sample" in note for note in whole.notes)
@@ -63,9 +67,8 @@ def test_a_sample_changes_reasons_and_nothing_else(monkeypatch: pytest.MonkeyPat
         assert (of_all.role, of_all.recipe, of_all.labels) == (of_some.role, of_some.recipe, of_some.labels)
         # Every value has a label.
         assert [{*level} for level in of_all.levels] == [{*level} for level in of_some.levels]
-    reasons = [column.reason for column in sampled.columns]
-    assert any("of the sampled rows are" in reason for reason in reasons)
-    assert not any("together" in reason and "of the rows" in reason for reason in reasons)
+    assert any("together" in column.reason and "about" in column.reason for column in sampled.columns)
+    assert not any("about" in column.reason for column in whole.columns)
 
 
 @pytest.mark.usefixtures("small_samples")
@@ -75,41 +78,73 @@ def test_columns_are_kept_by_counts_of_all_rows() -> None:
 
 
 @pytest.mark.usefixtures("small_samples")
-def test_sets_are_counted_in_the_sample_and_extrapolated(duckdb_engine: DuckDB) -> None:
+def test_sets_are_compared_in_a_sample_and_single_columns_are_exact(duckdb_engine: DuckDB) -> None:
     table = duckdb_engine.find("people")
     assert table
-    with Scratch(duckdb_engine, "test") as tables:
-        counted = profiled_in(tables, table, is_for_spec=True)
-        assert counted.sample
-        assert "id" not in counted.sample.columns
-        names = counted.sample.columns
-        rows = tables.rows("frequency_sets/tuples", columns=names, source=counted.sample.relation)
-        expanded = [row for *row, n in rows for _ in range(n)]
-    assert SAMPLED * 0.8 < len(expanded) == counted.sample.rows < SAMPLED * 1.2
-    assert counted.profile.sets
-    for found in counted.profile.sets:
-        places = [names.index(name) for name in found.columns]
-        classes = Counter(tuple(row[place] for place in places) for row in expanded).values()
-        per_row = ROWS / len(expanded)
-        assert found.unique_rows == round(per_row * sum(n == 1 for n in classes))
-        assert found.small_rows == round(per_row * sum(n for n in classes if n < 5))
-
-
-@pytest.mark.usefixtures("small_samples")
-def test_a_sample_overestimates_risks_and_single_columns_are_exact(duckdb_engine: DuckDB) -> None:
-    table = duckdb_engine.find("people")
-    assert table
-    whole = {found.columns: found for found in profiled(duckdb_engine, table).sets}
     with Scratch(duckdb_engine, "test") as tables:
         counted = profiled_in(tables, table, is_for_spec=True)
         figures = [
             count_column(tables, column, order, table.relation, ROWS) for order, column in enumerate(table.columns)
         ]
-    assert {found.columns for found in counted.profile.sets} == {*whole}
+        assert counted.sample
+        names = counted.sample.columns
+        rows = tables.rows("frequency_sets/tuples", columns=names, source=counted.sample.relation)
+        expanded = [row for *row, n in rows for _ in range(n)]
+    assert "id" not in names
+    assert SAMPLED * 0.8 < len(expanded) == counted.sample.rows < SAMPLED * 1.2
+    assert counted.profile.sets
     for found in counted.profile.sets:
-        assert found.small_share >= whole[found.columns].small_share - 0.05  # by chance
+        places = [names.index(name) for name in found.columns]
+        sizes = Counter(Counter(tuple(row[place] for place in places) for row in expanded).values())
+        of_size = [sizes[size] for size in range(1, 5)]
+        assert (found.unique_rows, found.small_rows) == sets.estimated_at_risk(of_size, len(expanded), ROWS)
     for column, expected in zip(counted.profile.columns, figures, strict=True):
         assert (column.distinct, column.unique_rows) == (expected.counts.distinct, expected.counts.unique_rows)
+
+
+@pytest.mark.parametrize("share", [1, 0.5, 0.1])
+def test_rows_at_risk_are_estimated_where_classes_have_a_common_mean(share: float) -> None:
+    draw = np.random.default_rng(5)
+    for mean in (0.5, 3, 8):
+        values = draw.integers(0, int(100_000 / mean), 100_000)
+        whole = np.bincount(values)
+        of_size = np.bincount(np.bincount(values[: int(100_000 * share)]), minlength=5)[1:5].tolist()
+        unique, small = sets.estimated_at_risk(of_size, int(100_000 * share), 100_000)
+        assert abs(unique - (whole == 1).sum()) < 4_000
+        assert abs(small - whole[whole < 5].sum()) < 4_000
+
+
+@pytest.mark.usefixtures("small_samples")
+@pytest.mark.parametrize(("few", "chosen_rows"), [(100_000, ROWS), (0, ROWS), (0, ROWS // 4)])
+def test_reasons_have_figures_of_all_rows(
+    duckdb_engine: DuckDB, monkeypatch: pytest.MonkeyPatch, few: int, chosen_rows: int
+) -> None:
+    """Sets with few combinations are counted in all rows, and so are others if every combination is chosen."""
+    monkeypatch.setattr(all_rows, "_FEW_COMBINATIONS", few)
+    monkeypatch.setattr(all_rows, "_CHOSEN_ROWS", chosen_rows)
+    table = duckdb_engine.find("people")
+    assert table
+    given = {
+        "age": Gain(("zip",), 0, 0, estimated=True),
+        "job": Gain(("age", "_row"), 0, 0, UNIQUE, estimated=True),
+        "sex": Gain((), 0, 7),
+    }
+    with Scratch(duckdb_engine, "test") as tables:
+        counted = [
+            count_column(tables, column, order, table.relation, ROWS) for order, column in enumerate(table.columns)
+        ]
+        cells = code(tables, table.relation, counted, ROWS, tables, counted)
+        in_sample = Sets(cells, counted, counted, ROWS, None, sampled=ROWS // 2)
+        found = gains_in_all_rows(tables, table.relation, counted, in_sample, given)
+    assert found.pop("sex") == Gain((), 0, 7)
+    margin = 0 if chosen_rows == ROWS else 0.1 * ROWS
+    for name, gain in found.items():
+        for columns, number in ((gain.joined, gain.before), ((*gain.joined, name), gain.after)):
+            classes = ", ".join(f'"{column}"' for column in columns)
+            sizes = [n for (n,) in duckdb_engine.rows(f"SELECT COUNT(*) FROM people GROUP BY {classes}")]
+            expected = sizes.count(1) if gain.of == UNIQUE else sum(n for n in sizes if n < 5)
+            assert abs(number - expected) <= margin
+        assert gain.estimated == (few == 0)
 
 
 @given(st.lists(st.integers(-3, 3), max_size=12), st.integers(0, 6), st.booleans())

@@ -32,7 +32,33 @@ def keyed_rows(relation: Relation, place: int, types: Mapping[str, str]) -> str:
     """
     cast = {name: t.cast_to(t.column(name), kind) for name, kind in types.items()}
     named = exp.select(*(exp.alias_(value, name, quoted=True) for name, value in cast.items()), copy=False)
-    key = exp.Anonymous(this="HASH", expressions=[t.column(name) for name in types])
+    key = _hash([t.column(name) for name in types])
     numbers = exp.alias_(t.literal(place), "place"), exp.alias_(key, "row_key")
     query = exp.select(*numbers, *map(t.column, types), copy=False)
     return t.printed(query.from_(named.from_(t.table(relation), copy=False).subquery("r"), copy=False), "duckdb")
+
+
+def rows_of_combinations(relation: Relation, sets: Sequence[Sequence[str]], one_of: int) -> str:
+    """The query of all rows with some combinations of values of any of some sets of columns (DuckDB).
+
+    One combination in `one_of`, a power of two, is chosen by its hash. The columns are those of the sets.
+    """
+    names = sorted({name for columns in sets for name in columns})
+    values = {name: f"value_{place}" for place, name in enumerate(names)}
+    hashes = {name: f"hash_{place}" for place, name in enumerate(names)}  # of every value once, since texts take longer
+    hashed = exp.select(
+        *(exp.alias_(t.column(name, "r"), value, quoted=True) for name, value in values.items()),
+        *(exp.alias_(_hash([t.column(name, "r")]), hash_, quoted=True) for name, hash_ in hashes.items()),
+        copy=False,
+    ).from_(t.table(relation, "r"), copy=False)
+    chosen = []
+    for columns in sets:
+        combination = _hash([t.column(hashes[name]) for name in columns])
+        last_bits = exp.BitwiseAnd(this=combination, expression=t.literal(one_of - 1))
+        chosen.append(exp.EQ(this=last_bits, expression=t.literal(0)))
+    query = exp.select(*(exp.alias_(t.column(value), name, quoted=True) for name, value in values.items()), copy=False)
+    return t.printed(query.from_(hashed.subquery("hashed"), copy=False).where(exp.or_(*chosen), copy=False), "duckdb")
+
+
+def _hash(columns: list[exp.Expr]) -> exp.Anonymous:
+    return exp.Anonymous(this="HASH", expressions=columns)

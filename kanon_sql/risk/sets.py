@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from math import comb
+from math import comb, exp, factorial
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
@@ -19,10 +19,10 @@ from kanon_sql.frequency.code_arrays import CodeArrays
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.queries import Relation
 from kanon_sql.release.kinds import Cells, coded
-from kanon_sql.risk.single_columns import SMALL_CLASS, ColumnCounts, Gain, noticeable
+from kanon_sql.risk.single_columns import SMALL_CLASS, UNIQUE, ColumnCounts, Gain, noticeable
 
 MOST_COLUMNS = 12  # that are combined
-SAMPLED_ROWS = 1_000_000  # at least, of a table with twice as many
+SAMPLED_ROWS = 500_000  # at least, of a table with four times as many
 Names = frozenset[str]  # of the columns in a set
 
 
@@ -81,7 +81,7 @@ class Sample:
 def sample_of(tables: Scratch, source: Relation, counted: Sequence[ColumnCounts], rows: int) -> Sample | None:
     """A sample of a large table in DuckDB, without its identifiers; always the same one of the same table."""
     names = [column.name for column in counted if column.counted and column.role != IDENTIFIER]
-    if not tables.engine.is_embedded or rows < 2 * SAMPLED_ROWS or not names:
+    if not tables.engine.is_embedded or rows < 4 * SAMPLED_ROWS or not names:
         return None
     one_of = rows // SAMPLED_ROWS
     values = {f"value_{place}": name for place, name in enumerate(names)}
@@ -104,11 +104,38 @@ class SetFigures:
     squares: int  # of the classes' rows, added up
 
 
+def estimated_at_risk(of_size: Sequence[int], sampled: int, rows: int) -> tuple[int, int]:
+    """The unique rows of a table, and its rows in classes below 5, as estimated from the small classes of a sample.
+
+    `of_size`: the sampled classes of 1, 2, 3 and 4 rows. The unknown rows of such a class are taken to be Poisson
+    distributed; their mean follows from the classes of 2 rows per class of 1 (A. Chao, "Estimating the population size
+    for capture-recapture data with unequal catchability", Biometrics 43, 1987). Where classes differ much in size, this
+    is far too low. It is at least a thousandth of what the sample shows, so that such sets can still be compared.
+
+    >>> estimated_at_risk([100, 0, 0, 0], sampled=1000, rows=1000)
+    (100, 100)
+    >>> estimated_at_risk([900, 50, 0, 0], sampled=1000, rows=2000)
+    (1611, 2000)
+    """
+    share = sampled / rows
+    unknown = 2 * of_size[1] / max(1, of_size[0]) / share * (1 - share)  # the mean of a class
+
+    def at_most(more: int) -> float:
+        return sum(exp(-unknown) * unknown**number / factorial(number) for number in range(more + 1))
+
+    seen = [size * number / share for size, number in enumerate(of_size, start=1)]
+    small = sum(of_class * at_most(SMALL_CLASS - 1 - size) for size, of_class in enumerate(seen, start=1))
+    unique = seen[0] * at_most(0)
+    if sampled < rows:
+        unique, small = max(unique, seen[0] / 1000), max(small, sum(seen) / 1000)
+    return round(unique), round(small)
+
+
 class Sets:
     """The sets of columns counted so far, and how to count more. `keeps`: the cells, which are dropped otherwise.
 
-    `sampled`: the rows behind the cells, if they are a sample. Unique rows and rows in small classes are then
-    extrapolated to all rows. All rows hardly ever have as many, because their classes are larger.
+    `sampled`: the rows behind the cells, if they are a sample. Unique rows and rows in small classes are then estimated
+    for all rows, to compare sets with each other; see `estimated_at_risk`.
     """
 
     def __init__(
@@ -122,8 +149,7 @@ class Sets:
         sampled: int | None = None,
     ) -> None:
         self._cells, self._rows, self._deadline, self._keeps = cells, rows, deadline, keeps
-        self._is_sample = sampled is not None
-        self._per_row = rows / sampled if sampled else 1
+        self._sampled = sampled
         self._order = {column.name: column.order for column in columns}
         self._stems = _stems(coded)
         self._candidates = Names(column.name for column in coded if column.role is None)
@@ -153,7 +179,10 @@ class Sets:
     def _count(self, names: Names) -> None:
         classes = self._coded.classes(self._sorted(names))
         small = classes[classes < SMALL_CLASS]
-        unique_rows, small_rows = round(self._per_row * (small == 1).sum()), round(self._per_row * small.sum())
+        unique_rows, small_rows = int((small == 1).sum()), int(small.sum())
+        if self._sampled:
+            of_size = [int((small == size).sum()) for size in range(1, SMALL_CLASS)]
+            unique_rows, small_rows = estimated_at_risk(of_size, self._sampled, self._rows)
         self._figures[names] = SetFigures(len(classes), unique_rows, small_rows, int(classes @ classes))
 
     @cached_property
@@ -216,10 +245,10 @@ class Sets:
         """The gain by the last column of a set; without columns, no row is at risk."""
         before = self._figures.get(Names(joined)) if joined else SetFigures(1, 0, 0, 0)
         after = self._figures[names] if joined else self._alone[next(iter(names))]
-        sampled = self._is_sample and bool(joined)
+        estimated = self._sampled is not None and bool(joined)
         if before:
-            yield Gain(joined, before.small_rows, after.small_rows, sampled=sampled)
-            yield Gain(joined, before.unique_rows, after.unique_rows, "unique", sampled)
+            yield Gain(joined, before.small_rows, after.small_rows, estimated=estimated)
+            yield Gain(joined, before.unique_rows, after.unique_rows, UNIQUE, estimated)
 
     def _better(self, one: Gain, other: Gain) -> Gain:
         settled = len(one.joined) < len(other.joined) and noticeable(one.rows, self._rows)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SMALL_CLASS = 5  # rows in smaller classes are at risk
+UNIQUE = "unique"  # what a gain's rows are
 MANY_ROWS = 1_000_000  # from which on columns with hardly any equal values are treated separately
 _FIRST_ROWS = 10_000  # that show whether values differ in nearly all rows
 _SLOW_VIEW = 1.0  # seconds for reading a view once per column, above which it is copied instead
@@ -81,7 +82,7 @@ def _counted_in_arrays(tables: Scratch, column: Column, source: Relation, rows: 
 
 
 def array_counts(values: NDArray[Any], null_rows: int) -> ProfileRow:
-    """The counts of a column by its values that are not NULL.
+    """The counts of a column by its values that are not NULL, which are sorted in place.
 
     >>> import numpy
     >>> counts = array_counts(numpy.array([7, 7, 8]), null_rows=1)
@@ -90,7 +91,7 @@ def array_counts(values: NDArray[Any], null_rows: int) -> ProfileRow:
     """
     import numpy as np
 
-    values = np.sort(values)
+    values.sort()
     differs = np.concatenate([[True], values[1:] != values[:-1], [True]]) if len(values) else np.array([True])
     unique = int((differs[1:] & differs[:-1]).sum())
     classes = np.diff(np.flatnonzero(differs)) if unique < len(values) else np.ones(len(values), np.int8)
@@ -217,14 +218,14 @@ class ColumnCounts:
 class Gain:
     """The rows in small classes, or the unique ones, before and after a column joined others.
 
-    `sampled`: extrapolated from a sample, where more rows are unique.
+    `estimated`: extrapolated from some of the rows.
     """
 
     joined: tuple[str, ...]
     before: int
     after: int
     of: str = f"in classes smaller than {SMALL_CLASS}"
-    sampled: bool = False
+    estimated: bool = False
 
     @property
     def rows(self) -> int:
@@ -235,8 +236,8 @@ class Gain:
         before, after = percent(self.before, rows), percent(self.after, rows)
         if not self.joined:
             return f"alone it puts {after} of the rows in classes smaller than {SMALL_CLASS}"
-        rows_read = "the sampled rows" if self.sampled else "the rows"
-        return f"together with {listed(self.joined)}, {after} of {rows_read} are {self.of}; {before} without it"
+        about = "about " if self.estimated and after[0].isdigit() else ""
+        return f"together with {listed(self.joined)}, {about}{after} of the rows are {self.of}; {before} without it"
 
 
 def noticeable(gained: int, rows: int) -> bool:

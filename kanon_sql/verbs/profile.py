@@ -21,6 +21,7 @@ from kanon_sql.hints import IDENTIFIER, NOTHING, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import opened_source
 from kanon_sql.queries import Relation
+from kanon_sql.risk.all_rows import gains_in_all_rows
 from kanon_sql.risk.identifiers import evidence_of, examine_columns
 from kanon_sql.risk.people import Unit, unit_of
 from kanon_sql.risk.roles import Suspect, suspects
@@ -48,6 +49,7 @@ from kanon_sql.spec import check_values, session
 from kanon_sql.verbs.options import PlaceOptions, spelled_out, taken
 from kanon_sql.verbs.result import DataFrame, Result, frame
 
+MAY_BE_KNOWN = "others may know it; keep it if they cannot"
 _MANY_NUMBERS = 100  # with more different values, a column of whole numbers could be a measure
 
 
@@ -244,11 +246,13 @@ def profiled_in(
         complete = count_sets(sets, combined, largest_set)
         listed = sets.listed([column.name for column in combined], largest_set)
         gains = sets.gains()
+        shown_gains = gains_in_all_rows(tables, source, counted, sets, gains) if sample else gains
         labels = {label.column: label for label in labelled(engine, table)}
         columns = []
         for column in counted:
             name = column.name
-            described = _column_profile(column, gains.get(name), column in combined, labels.get(name))
+            gain, shown_gain = gains.get(name), shown_gains.get(name)
+            described = _column_profile(column, gain, shown_gain, column in combined, labels.get(name))
             dates = any(content.said == "contains dates" for content in found_in[column.name])
             columns.append(replace(described, dates=dates))
         suggestions = {column.name: column.suggestion for column in columns}
@@ -280,10 +284,12 @@ def profiled_in(
     return ProfiledTable(profile, {column.name: column.values for column in counted if column.values}, sample)
 
 
-def _column_profile(column: ColumnCounts, gain: Gain | None, combined: bool, label: Labelled | None) -> ColumnProfile:
+def _column_profile(
+    column: ColumnCounts, gain: Gain | None, shown_gain: Gain | None, combined: bool, label: Labelled | None
+) -> ColumnProfile:
     role, reason = column.verdict
     if role is None:
-        role, reason = _quasi_identifier(column, gain or column.alone, combined)
+        role, reason = _quasi_identifier(column, gain or column.alone, shown_gain or column.alone, combined)
     suggestion = role if role in (IDENTIFIER, QUASI_IDENTIFIER) else NOTHING
     if label:  # the table owner's declaration outweighs counts and names
         suggestion, reason = label.role, f"labelled {label.in_words} for PostgreSQL Anonymizer"
@@ -301,12 +307,15 @@ def _column_profile(column: ColumnCounts, gain: Gain | None, combined: bool, lab
     )
 
 
-def _quasi_identifier(column: ColumnCounts, gain: Gain, combined: bool) -> tuple[str, str]:
-    """Rule 4 of `profiled`: the role and the reason."""
-    gained = noticeable(gain.rows, column.rows)
-    reason = gain.in_words(column.rows)
+def _quasi_identifier(column: ColumnCounts, gain: Gain, shown_gain: Gain, combined: bool) -> tuple[str, str]:
+    """Rule 4 of `profiled`: the role by the gain in the rows that were counted, the reason by that in all rows."""
+    shown = noticeable(shown_gain.rows, column.rows)
+    gained = shown or noticeable(gain.rows, column.rows)
+    reason = shown_gain.in_words(column.rows)
     if column.hint == QUASI_IDENTIFIER:
-        return QUASI_IDENTIFIER, f"a quasi-identifier by its name{f'; {reason}' if gained else ''}"
+        return QUASI_IDENTIFIER, f"a quasi-identifier by its name{f'; {reason}' if shown else ''}"
+    if gained and not shown:
+        return QUASI_IDENTIFIER, MAY_BE_KNOWN
     if gained:
         is_numeric = column.column.kind not in ("text", "boolean")
         if is_numeric and column.counts.distinct > _MANY_NUMBERS:

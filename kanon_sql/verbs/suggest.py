@@ -38,7 +38,7 @@ from kanon_sql.suggestion import CoCounts, Common, Counts, Suggested, counted, m
 from kanon_sql.suggestion.columns import SuggestedColumn
 from kanon_sql.suggestion.spec_file import SpecFile, text_of
 from kanon_sql.verbs.options import RoleOptions, spelled_out, taken
-from kanon_sql.verbs.profile import ColumnProfile, Profile, profiled_in
+from kanon_sql.verbs.profile import MAY_BE_KNOWN, ColumnProfile, Profile, profiled_in
 from kanon_sql.verbs.result import DataFrame, Result, frame
 
 MOST_QUASI_IDENTIFIERS = 16  # suggested at most: with more, hardly any detail is left in any of them
@@ -221,8 +221,8 @@ def looked_at(
 
 def _sampled(sample: Sample, rows: int) -> str:
     return (
-        f"sets of columns and similar categories were counted in a sample of {sample.rows:,} of the {rows:,} rows, in "
-        "which more rows are unique than in all of them; single columns and hierarchies come from all rows"
+        f"sets of columns were compared, and similar categories found, in a sample of {sample.rows:,} of the {rows:,} "
+        "rows; the figures below are of all rows, and those with 'about' extrapolated from some combinations of values"
     )
 
 
@@ -288,7 +288,7 @@ def role_of(column: ColumnProfile, profile: Profile, unit: Unit | None) -> tuple
         return IDENTIFIER, "nearly every person has a value of their own"
     if column.name in profile.sensitive:
         return SENSITIVE, column.reason
-    return QUASI_IDENTIFIER, column.reason if column.suggestion else "others may know it; keep it if they cannot"
+    return QUASI_IDENTIFIER, column.reason if column.suggestion else MAY_BE_KNOWN
 
 
 def with_fewer_quasi_identifiers(

@@ -31,6 +31,13 @@ CASES = [
         {"words": ({"word": "VARCHAR"}, [("a",)] * 12)},
     ),
     Case(
+        "profile/small_classes",
+        {"columns": ["word", "size"], "rows": Relation("words"), "small": 3},
+        ["unique_rows", "small_rows"],
+        [(1, 3)],
+        {"words": ({"word": "VARCHAR", "size": "INTEGER"}, [("a", 1), ("a", 1), (None, 2), *[("b", None)] * 3])},
+    ),
+    Case(
         "profile/numbered_values",
         {"column": ["word"], "source": Relation("words")},
         ["value", "n", "code_0"],
