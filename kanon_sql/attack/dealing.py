@@ -71,7 +71,7 @@ class SensitiveValues:
         if self.by_people:
             return tables.create("dealt", "attack_dealing/dealt_people", **of_places)
         stem = f"dealt_{shift}_{self.material.release.columns[self.column]}"
-        if tables.unused(stem) != stem:
+        if stem in tables:
             return tables[stem]
         return tables.create(stem, "attack_dealing/dealt_values", **of_places)
 

@@ -48,7 +48,7 @@ def values_of_classes(material: Material, column: str) -> Relation:
     """
     tables, value, release = material.in_common.tables, material.release.plain([column]), material.release
     stem = f"values_of_classes_{value[0]}"
-    if tables.unused(stem) != stem:
+    if stem in tables:
         return tables[stem]
     holes: dict[str, Hole] = {"release": release.relation, "value": value}
     return tables.create(stem, "attack_dealing/values_of_classes", overall=values_in_order(material, column), **holes)
@@ -63,7 +63,7 @@ def values_in_order(material: Material, column: str) -> Relation:
     """The values of a sensitive column: value (its number in their order), raw, key, n, up_to (cumulated n)."""
     tables, value = material.in_common.tables, material.release.plain([column])
     stem = f"values_{value[0]}"
-    if tables.unused(stem) != stem:
+    if stem in tables:
         return tables[stem]
     return tables.create(stem, "attack_dealing/values_in_order", release=material.release.relation, value=value)
 
@@ -80,7 +80,7 @@ def people_of_sample(material: Material, source: Copy) -> Relation:
     whole = material.in_common
     if material.release.rows <= SAMPLE:
         return source.relation
-    if whole.tables.unused("near_people") != "near_people":
+    if "near_people" in whole.tables:
         return whole.tables["near_people"]
     names = material.quasi_identifiers_of(source)
     classes = drawn_classes(whole, classes_of(whole, material.release), "near_classes", material.most)

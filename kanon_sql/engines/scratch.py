@@ -84,10 +84,14 @@ class Scratch:
         """The table of a stem, which need not exist yet."""
         return queries.scratch(f"{self._prefix}_{stem}")
 
+    def __contains__(self, stem: str) -> bool:
+        """Whether a table of a stem exists."""
+        return self[stem] in self._created
+
     def unused(self, stem: str) -> str:
         """The stem, with a number if a table of that stem exists, which can still be in use."""
         stems = chain([stem], (f"{stem}_{number}" for number in count(2)))
-        return next(stem for stem in stems if self[stem] not in self._created)
+        return next(stem for stem in stems if stem not in self)
 
     def pair(self, stem: str) -> tuple[Relation, Relation]:
         """Two tables of a stem, of which one is read while the other is written."""

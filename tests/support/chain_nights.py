@@ -11,7 +11,6 @@ import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -23,6 +22,7 @@ import duckdb
 from kanon_sql.errors import DifferencingError, InfeasibleError
 from kanon_sql.linked.history import LinkedHistory
 from kanon_sql.verbs.run_database import run_database
+from support.cases import run_cases
 
 CHAIN = ("visits", "diagnoses", "results", "readings")
 VALUES = ["low", "high", None]
@@ -367,17 +367,7 @@ def _problem(
 
 def main() -> int:
     """Run the cases that the command line requests; 1 if one was wrong."""
-    cases, first = ([int(text) for text in sys.argv[1:]] + [0])[:2]
-    ends: Counter[str] = Counter()
-    wrong = 0
-    with ProcessPoolExecutor(2) as pool:
-        for seed, found, problem in pool.map(run, range(first, first + cases), chunksize=2):
-            ends += found
-            if problem:
-                wrong += 1
-                print(seed, problem, flush=True)
-    print(f"{cases:,} databases from seed {first}: {wrong} wrong; nights: {dict(ends)}")
-    return 1 if wrong else 0
+    return run_cases(run)
 
 
 if __name__ == "__main__":

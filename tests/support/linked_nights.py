@@ -10,7 +10,6 @@ import random
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -19,6 +18,7 @@ import duckdb
 
 from kanon_sql.errors import DifferencingError, InfeasibleError
 from kanon_sql.verbs.run_database import run_database
+from support.cases import run_cases
 
 VALUES = 3  # of every column
 JOBS, SEVERITIES = ["cook", "nurse", "it's"], ["low", "high", None]
@@ -338,17 +338,7 @@ def run(seed: int, nights: int = 5, connection: Any = None) -> tuple[int, Counte
 
 def main() -> int:
     """Run the cases that the command line requests; 1 if one was wrong."""
-    cases, first = ([int(text) for text in sys.argv[1:]] + [0])[:2]
-    ends: Counter[str] = Counter()
-    wrong = 0
-    with ProcessPoolExecutor() as pool:
-        for seed, found, problem in pool.map(run, range(first, first + cases), chunksize=5):
-            ends += found
-            if problem:
-                wrong += 1
-                print(seed, problem, flush=True)
-    print(f"{cases:,} databases from seed {first}: {wrong} wrong; nights: {dict(ends)}")
-    return 1 if wrong else 0
+    return run_cases(run)
 
 
 if __name__ == "__main__":
