@@ -1,5 +1,9 @@
 -- Count queries answered from a release and from its source.
 
+-- name: codes_of_columns
+-- Count the rows by the codes of some columns, from which those of fewer columns are counted.
+SELECT $codes, 0 AS nothing, CAST(SUM(c.n) AS BIGINT) AS n FROM $coded AS c GROUP BY $codes;
+
 -- name: combined
 -- Count the rows by the codes of up to three columns; `nothing` fills in for a column that is not queried.
 SELECT $subset AS subset, $first AS first, $second AS second, $third AS third, CAST(SUM(c.n) AS BIGINT) AS n

@@ -288,9 +288,14 @@ def pretty(sql: str, dialect: str) -> str:
     return sqlglot.parse_one(sql, dialect).sql(dialect=dialect, pretty=True)
 
 
-def union_all(queries: Sequence[str]) -> str:
-    """Combine complete queries of the same columns into one statement."""
-    return " UNION ALL ".join(queries)
+def union_all(queries: Sequence[str], of: Mapping[str, str] | None = None) -> str:
+    """Combine complete queries of the same columns into one statement; `of`: queries by names that these read them by.
+
+    >>> union_all(["SELECT n FROM few", "SELECT 2 * n FROM few"], {"few": "SELECT 1 AS n"})
+    'WITH "few" AS MATERIALIZED (SELECT 1 AS n) SELECT n FROM few UNION ALL SELECT 2 * n FROM few'
+    """
+    named = ", ".join(f"{identifier(name, 'duckdb')} AS MATERIALIZED ({query})" for name, query in (of or {}).items())
+    return (f"WITH {named} " if named else "") + " UNION ALL ".join(queries)
 
 
 def union(queries: Sequence[exp.Query]) -> exp.Query:

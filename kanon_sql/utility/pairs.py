@@ -45,11 +45,16 @@ def association(first: SharedColumn, second: SharedColumn, source: Pairs, releas
 
 
 def _table(first: SharedColumn, second: SharedColumn, pairs: Pairs) -> Floats:
-    """The contingency table of the groups of two columns, with rows spread over the values that they cover."""
+    """The contingency table of the groups of two columns, with rows spread over the values that they cover.
+
+    The pairs are sorted by the codes of the first column.
+    """
     table = np.zeros((len(first.numbers), len(second.numbers)))
     for start in range(0, len(pairs[2]), _AT_ONCE):
         codes, other_codes, rows = (part[start : start + _AT_ONCE] for part in pairs)
-        table += (first.weights[codes] * rows[:, None]).T @ second.weights[other_codes]
+        starts = np.flatnonzero(np.diff(codes, prepend=-1))  # of every code, to multiply by its weights only once
+        spread = np.add.reduceat(second.weights[other_codes] * rows[:, None], starts)
+        table += first.weights[codes[starts]].T @ spread
     return table
 
 

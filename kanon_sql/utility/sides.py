@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from kanon_sql.utility.pairs import Association, Pairs, association
 
 _NOTHING = "nothing"
 _PLACES = ("first", "second", "third")
+_FEW_TUPLES = 100_000
 Subset = tuple[int, ...]  # of the attributes, by number
 Codes = NDArray[np.integer[Any]]
 
@@ -73,12 +76,22 @@ class Sides:
         return Combined(subsets, *(self._combined(f"combined_{coded.name}", subsets, coded) for coded in both))
 
     def _combined(self, stem: str, subsets: Sequence[Subset], coded: Relation) -> Relation:
+        counted_in = supersets(subsets, [len(attribute.weights) for attribute in self.attributes])
+        times = Counter(counted_in.values())
+        shared = {superset: f"counted_{number}" for number, superset in enumerate(times) if times[superset] > 1}
+        counted = {name: self._counted(superset, coded) for superset, name in shared.items()}
         texts = []
         for number, subset in enumerate(subsets):
             names = [column_of(number) for number in subset] + [_NOTHING] * (len(_PLACES) - len(subset))
             holes = {place: [name] for place, name in zip(_PLACES, names, strict=True)}
-            texts.append(self.tables.text("utility/combined", coded=coded, subset=number, **holes))
-        return self.tables.create_as(stem, queries.union_all(texts), "utility/combined")
+            name = shared.get(counted_in[subset])
+            relation = Relation(name) if name else coded
+            texts.append(self.tables.text("utility/combined", coded=relation, subset=number, **holes))
+        return self.tables.create_as(stem, queries.union_all(texts, counted), "utility/combined")
+
+    def _counted(self, columns: Subset, coded: Relation) -> str:
+        codes = [column_of(number) for number in columns]
+        return self.tables.text("utility/codes_of_columns", coded=coded, codes=codes)
 
     def associations(self, pairs: int, combined: Combined) -> list[Association]:
         """The associations of the first subsets, which are this many pairs of columns, in both tables."""
@@ -133,6 +146,27 @@ class Sides:
         columns = [frame[column_of(number)].to_numpy() for number in range(len(self.attributes))]
         order = np.lexsort(columns[::-1])
         return [column[order] for column in columns], frame["n"].to_numpy(np.int64)[order]
+
+
+def supersets(subsets: Sequence[Subset], sizes: Sequence[int], most: int = _FEW_TUPLES) -> dict[Subset, Subset]:
+    """A set of columns for every subset, whose counted tuples it can be counted from; few sets, of few tuples.
+
+    `sizes`: the number of codes of every column. `most`: the tuples of a set with more columns than its subset.
+
+    >>> supersets([(0, 1), (0, 2), (1, 2), (3, 4)], [2, 3, 5, 900, 900], 100)
+    {(0, 1): (0, 1, 2), (0, 2): (0, 1, 2), (1, 2): (0, 1, 2), (3, 4): (3, 4)}
+    """
+    smallest_first = sorted(range(len(sizes)), key=lambda number: sizes[number])
+    tuples_of: dict[Subset, int] = {}
+    for subset in subsets:
+        columns, tuples = {*subset}, prod(sizes[number] for number in subset)
+        for number in smallest_first:
+            if number not in columns and tuples * sizes[number] <= most:
+                columns.add(number)
+                tuples *= sizes[number]
+        tuples_of[tuple(sorted(columns))] = tuples
+    fewest_first = sorted(tuples_of, key=lambda columns: tuples_of[columns])
+    return {subset: next(columns for columns in fewest_first if {*subset} <= {*columns}) for subset in subsets}
 
 
 def coded(tables: Scratch, stem: str, side: Side, codes: Sequence[Mapping[Label, int]]) -> Relation:

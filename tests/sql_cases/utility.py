@@ -52,6 +52,13 @@ CASES = [
         relation("cells", "a0 a1", (0, 1), (1, 1), (0, 1), (2, 0)),
     ),
     Case(
+        "utility/codes_of_columns",
+        {"coded": Relation("coded"), "codes": ["a1"]},
+        ["a1", "nothing", "n"],
+        [(0, 0, 2), (1, 0, 12)],
+        _CODED,
+    ),
+    Case(
         "utility/combined",
         {**_SUBSET, "second": ["a0"], "third": ["nothing"]},
         ["subset", "first", "second", "third", "n"],
