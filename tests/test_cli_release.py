@@ -268,6 +268,14 @@ def test_a_profile_has_the_warnings_of_a_release(folder: Path) -> None:
     assert all(f"  {column}: {reason}" in shown for column, reason in suspects.items())
 
 
+def test_a_profile_of_people_with_several_rows_suggests_their_unit(folder: Path) -> None:
+    lines = ["patient,birth_year,ward", *(f"P{n % 150},{1930 + n % 60},{n % 7}" for n in range(300))]
+    (folder / "visits.csv").write_text("\n".join(lines) + "\n")
+    shown = done("profile", "visits.csv")
+    assert shown.startswith("300 rows of 150 people, 3 columns")
+    assert "kanon anonymize visits.csv --identifiers patient --unit patient --quasi-identifiers birth_year" in shown
+
+
 # Perturbation and anatomy
 
 

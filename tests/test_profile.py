@@ -156,6 +156,21 @@ def test_a_column_that_identifies_only_in_combination_is_a_quasi_identifier(engi
     assert (profiled.together.unique_rows, profiled.together.small_share) == (1000, 1.0)
 
 
+def test_the_key_of_people_with_several_rows_is_an_identifier_and_in_no_set(engine: Engine) -> None:
+    visits = [(f"P{n % 150}", 1930 + n % 150 % 60, n % 150 % 2, n % 37) for n in range(300)]
+    types = {"patient": "VARCHAR", "birth_year": "INTEGER", "sex": "INTEGER", "ward": "INTEGER"}
+    create_table(engine, "visits", types, visits)
+    table = engine.find("visits")
+    assert table
+    seen = profile(engine, table)
+    assert seen.unit
+    assert (seen.unit.column, seen.identifiers) == ("patient", ("patient",))
+    assert seen.columns[0].reason.startswith("it tells people apart: 150 of them in 300 rows")
+    assert seen.sets
+    assert "patient" not in {name for found in seen.sets for name in found.columns}
+    assert not any("'patient'" in column.reason for column in seen.columns)
+
+
 def test_a_column_that_adds_nothing_is_not_a_quasi_identifier(engine: Engine) -> None:
     profiled = people(engine, 1000, a=lambda i: i // 4, b=lambda i: i // 500, c=lambda i: i // 500)
     assert suggested(profiled) == {"a": "quasi-identifier", "b": "", "c": ""}

@@ -41,7 +41,8 @@ def profile(source: str, largest_set: int, time_limit: float, as_json: bool | No
 
 def _show(profiled: Profile, source: str, database: str | None) -> None:
     """Print how identifying columns and small sets of columns are, and the next command to run."""
-    out.print(f"{profiled.rows:,} rows, {len(profiled.columns)} columns")
+    people = f" of {profiled.unit.people:,} people" if profiled.unit else ""
+    out.print(f"{profiled.rows:,} rows{people}, {len(profiled.columns)} columns")
     columns = grid("column", "type", "different", "unique rows", "suggested")
     for column in profiled.columns:
         distinct = "" if column.distinct is None else f"{column.distinct:,}"
@@ -86,6 +87,8 @@ def _anonymize_command(profiled: Profile, source: str, database: str | None) -> 
         words += ["--database", "postgresql://…" if names_a_server(database) else database]
     if profiled.identifiers:
         words += ["--identifiers", _columns(profiled.identifiers)]
+    if profiled.unit:
+        words += ["--unit", profiled.unit.column]
     words += ["--quasi-identifiers", _columns(profiled.quasi_identifiers), "--hierarchies", "FOLDER"]
     if profiled.sensitive:
         words += ["--sensitive", _columns(profiled.sensitive)]

@@ -9,7 +9,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import QUASI_IDENTIFIER, folded, identifies_people, name_phrases, names_people, words
 from kanon_sql.queries import Relation
 from kanon_sql.risk.identifiers import Identifier
-from kanon_sql.risk.single_columns import ColumnCounts
+from kanon_sql.risk.single_columns import ColumnCounts, listed
 
 FEWEST_PEOPLE = 0.01  # of the rows: a column of fewer values identifies something else
 _FEWEST_REPEATED = 10  # values in several rows, below which there is no conclusion
@@ -38,6 +38,12 @@ class Unit:
     column: str
     people: int
     constant: tuple[str, ...] = ()
+
+    def in_words(self, rows: int) -> str:
+        """What the column does, in a table of so many rows."""
+        constant = [name for name in self.constant if name != self.column][:3]
+        how = f"; {listed(constant)} do not vary within its values" if len(constant) > 1 else ""
+        return f"it tells people apart: {self.people:,} of them in {rows:,} rows{how}"
 
 
 def unit_of(

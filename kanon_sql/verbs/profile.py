@@ -166,10 +166,10 @@ def profiled(
     The suggested role of a column is that of its PostgreSQL Anonymizer label, or else the first of these that applies:
 
     1. None: its type cannot be grouped (except UUIDs, which are identifiers), or it has one value.
-    2. Identifier: text or whole numbers of which 90 % of the non-NULL rows are unique, unless the name suggests
-       otherwise (zip, diagnosis, charge); or many values under a name like ssn, e-mail, patient_id; or values that
-       are names of people, e-mail addresses, telephone numbers, numbers with a check digit, free text. Never dates,
-       since they can be generalized.
+    2. Identifier: the column that tells people apart, if some have several rows; text or whole numbers of which 90 %
+       of the non-NULL rows are unique, unless the name suggests otherwise (zip, diagnosis, charge); or many values
+       under a name like ssn, e-mail, patient_id; or values that are names of people, e-mail addresses, telephone
+       numbers, numbers with a check digit, free text. Never dates, since they can be generalized.
     3. None: sensitive by its name (diagnosis, salary), or a measure, by its name (charge, amount) or because it
        contains fractions.
     4. Quasi-identifier: by its name (age, zip, birth, sex, …), or because adding it to a set of remaining columns
@@ -236,7 +236,7 @@ def profiled_in(
         found_in = {column.name: [content for content in found if content.column == column.name] for column in counted}
         counted = [replace(column, content=evidence_of(found_in[column.name])) for column in counted]
         unit = unit_of(tables, source, counted, found)
-        combined, left_out = choose(counted)
+        combined, left_out = choose([column for column in counted if not unit or column.name != unit.column])
         coded = [*combined, *(column for column in left_out if column.identifying)]
         stage("Counting sets of columns")
         sample = sample_of(tables, source, counted, rows) if is_for_spec else None
@@ -252,7 +252,7 @@ def profiled_in(
         for column in counted:
             name = column.name
             gain, shown_gain = gains.get(name), shown_gains.get(name)
-            described = _column_profile(column, gain, shown_gain, column in combined, labels.get(name))
+            described = _column_profile(column, gain, shown_gain, column in combined, labels.get(name), unit)
             dates = any(content.said == "contains dates" for content in found_in[column.name])
             columns.append(replace(described, dates=dates))
         suggestions = {column.name: column.suggestion for column in columns}
@@ -285,10 +285,17 @@ def profiled_in(
 
 
 def _column_profile(
-    column: ColumnCounts, gain: Gain | None, shown_gain: Gain | None, combined: bool, label: Labelled | None
+    column: ColumnCounts,
+    gain: Gain | None,
+    shown_gain: Gain | None,
+    combined: bool,
+    label: Labelled | None,
+    unit: Unit | None,
 ) -> ColumnProfile:
     role, reason = column.verdict
-    if role is None:
+    if unit and column.name == unit.column:
+        role, reason = IDENTIFIER, unit.in_words(column.rows)
+    elif role is None:
         role, reason = _quasi_identifier(column, gain or column.alone, shown_gain or column.alone, combined)
     suggestion = role if role in (IDENTIFIER, QUASI_IDENTIFIER) else NOTHING
     if label:  # the table owner's declaration outweighs counts and names

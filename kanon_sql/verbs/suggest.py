@@ -31,7 +31,7 @@ from kanon_sql.risk.exact import exact
 from kanon_sql.risk.people import Unit
 from kanon_sql.risk.roles import UNIQUE_SHARE
 from kanon_sql.risk.sets import Sample
-from kanon_sql.risk.single_columns import listed, percent
+from kanon_sql.risk.single_columns import percent
 from kanon_sql.spec import EVERY, READING, check_values, kind_of_file, names_a_server, parse, session
 from kanon_sql.staging import Staging, make_folder
 from kanon_sql.suggestion import CoCounts, Common, Counts, Suggested, counted, merging, suggested
@@ -274,9 +274,7 @@ def _requested_roles(profile: Profile, role_options: Mapping[str, Any]) -> dict[
 def role_of(column: ColumnProfile, profile: Profile, unit: Unit | None) -> tuple[str, str]:
     """The suggested role of a column, and the reason."""
     if unit and column.name == unit.column:
-        constant = [name for name in unit.constant if name != column.name][:3]
-        how = f"; {listed(constant)} do not vary within its values" if len(constant) > 1 else ""
-        return IDENTIFIER, f"it tells people apart: {unit.people:,} of them in {profile.rows:,} rows{how}"
+        return IDENTIFIER, unit.in_words(profile.rows)
     if column.suggestion == IDENTIFIER:
         return IDENTIFIER, column.reason
     if column.distinct is None:
