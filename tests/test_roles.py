@@ -219,6 +219,27 @@ def test_keep_determines_the_released_columns(
     assert (message in release.manifest["warnings"]) == ("name" in released)
 
 
+@pytest.mark.parametrize(
+    ("column", "rows_each", "options", "warned"),
+    [
+        ("patient_id", 2, {"identifiers": ["patient_id"]}, True),
+        ("Kunde", 2, {}, True),  # dropped, since it has no role
+        ("patient_id", 2, {"identifiers": ["patient_id"], "unit": "patient_id"}, False),
+        ("patient_id", 1, {"identifiers": ["patient_id"]}, False),
+        ("visit_id", 2, {"identifiers": ["visit_id"]}, False),
+    ],
+)
+def test_people_with_several_rows_are_named_where_rows_are_counted(
+    column: str, rows_each: int, options: dict[str, Any], warned: bool, engine: Engine, make_table: Any
+) -> None:
+    make_table(engine, "visits", {column: "INTEGER", "age": "INTEGER"}, [(n // rows_each, n % 4) for n in range(40)])
+    spec = {"quasi_identifiers": {"age": {"hierarchy": "suppress"}}, **options}
+    release = anonymize("visits", spec, connection=engine.connection, k=5, into="anon")  # type: ignore[attr-defined]
+    found = [text for text in release.manifest["warnings"] if text.startswith("rows are counted, but values of")]
+    assert bool(found) == warned
+    assert not warned or f"set `unit` to {column}: otherwise a class of k rows" in found[0]
+
+
 def test_a_perturbed_column_is_not_undecided() -> None:
     named = anonymize(people(name=NAMES, pay=range(40)), SPEC, keep=["ward"], perturb={"pay": {"swap": {"within": 1}}})
     assert (list(named.to_df().columns), named.manifest["roles"]["dropped"]) == (

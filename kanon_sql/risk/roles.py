@@ -15,7 +15,7 @@ from typing import Any
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine, Table
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.hints import IDENTIFIER, name_hint, names_people
+from kanon_sql.hints import IDENTIFIER, identifies_people, name_hint, names_people
 from kanon_sql.queries import Relation
 from kanon_sql.risk.security_labels import Labelled, contradictions, labelled
 from kanon_sql.spec import EVERY, ReleaseSpec
@@ -33,6 +33,7 @@ FREE_TEXT_DIFFERENT, FREE_TEXT_CHARACTERS, FREE_TEXT_WORDS = 0.5, 20, 4
 _LAMBDA, _CORRELATION = 0.9, 0.95
 _LEAST_SHARE, _LEAST_WRONG = 0.05, 10  # of the rows with a guess; of the rows that the best blind guess gets wrong
 _PAIRED_ROWS, _PAIRED_CELLS = (2_000, 10_000), 4_000_000
+_KEY_KINDS = ("text", "integer", "decimal")
 _LEAST_NAMED, _ENOUGH_NAMED, _ENOUGH_NAMES = 3, 100, 10
 
 
@@ -54,12 +55,19 @@ class Roles:
     labels: tuple[Labelled, ...] = ()
     contradictions: tuple[str, ...] = ()
     """Where the treatment of a column contradicts its labels by the table's owner."""
+    repeated: tuple[str, ...] = ()
+    """Columns that seem to identify people, who then have several rows, although rows are counted."""
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about suspicious columns that are kept."""
+        """Warnings about suspicious columns that are kept, and about people that are not counted."""
         suspected = (f"the column {s.column!r} is released unchanged, and {s.reason}" for s in self.suspects)
-        return [*suspected, *self.contradictions]
+        repeated = (
+            f"rows are counted, but values of {name!r} occur in several rows; if they are people, set `unit` to "
+            f"{name}: otherwise a class of k rows can have fewer than k people"
+            for name in self.repeated
+        )
+        return [*suspected, *self.contradictions, *repeated]
 
     def described(self) -> dict[str, Any]:
         """The roles in the manifest."""
@@ -78,7 +86,26 @@ def settle(engine: Engine, table: Table, spec: ReleaseSpec) -> tuple[Table, Role
     narrow = replace(table, columns=tuple(c for c in table.columns if c.name not in dropped))
     labels, names = labelled(engine, table), tuple(column.name for column in kept)
     contradicted = tuple(contradictions(labels, spec, names))
-    return narrow, Roles(names, dropped, tuple(suspected), labels, contradicted)
+    return narrow, Roles(names, dropped, tuple(suspected), labels, contradicted, _repeated(engine, table, spec))
+
+
+def _repeated(engine: Engine, table: Table, spec: ReleaseSpec) -> tuple[str, ...]:
+    """The columns named like keys of people whose values occur in several rows, if the spec has no unit.
+
+    Only their first rows are read.
+    """
+    if spec.unit:
+        return ()
+    no_keys = {*spec.sensitive, *chain(*spec.coarsened.values())}
+    keys = [
+        column
+        for column in table.columns
+        if column.name not in no_keys and column.kind in _KEY_KINDS and identifies_people(column.name)
+    ]
+    with Scratch(engine, "people") as tables:
+        holes: dict[str, Any] = {"source": table.relation, "most": _SAMPLE}
+        counts = [tables.rows("profile/repeated_values", column=[key.name], **holes)[0] for key in keys]
+    return tuple(key.name for key, (values, _) in zip(keys, counts, strict=True) if values > 1)
 
 
 def suspects(engine: Engine, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> list[Suspect]:

@@ -73,6 +73,13 @@ CASES = [
         {"words": ({"word": "VARCHAR"}, [("a",)] * 5)},
     ),
     Case(
+        "profile/repeated_values",
+        {"column": ["word"], "source": Relation("words"), "most": 100},
+        ["repeated", "rows"],
+        [(2, 5)],
+        {"words": ({"word": "VARCHAR"}, [("a",), ("b",), ("a",), ("c",), (None,), (None,), ("b",), ("a",)])},
+    ),
+    Case(
         "profile/filled",
         {"column": ["size"], "source": Relation("numbers")},
         ["value"],
