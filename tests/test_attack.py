@@ -35,6 +35,7 @@ def test_the_verb_stays_the_verb_when_its_package_is_imported() -> None:
     assert ATTACKS[0].name == "homogeneity"
 
 
+@pytest.mark.nightly
 def test_findings_of_an_attack_can_be_requested_by_name() -> None:
     more = {"source": SOURCE, "auxiliary": SOURCE, "previous": RELEASE}
     names = {outcome.name for outcome in homogeneity(**more, only=None).outcomes}

@@ -93,6 +93,7 @@ def test_the_frequency_set_is_counted_once(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_by_default_all_candidates_of_auto_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     register(monkeypatch, "never", never)
     comparison = compare(PEOPLE, SPEC, time_limit=5.0, evaluations=50)
@@ -123,6 +124,7 @@ MADE = ("classes", "smallest_class", "suppressed_rows", "loss_per_attribute")
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_local_recodings_and_sizes_are_those_that_anonymize_releases(monkeypatch: pytest.MonkeyPatch) -> None:
     counted = []
     build = problem.build_frequency_set

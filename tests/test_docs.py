@@ -32,6 +32,23 @@ PAGES = [
 SHOWING_FIGURES = {"attacks", "init", "privacy-models", "privacy-officer", "researcher"}
 FEWER_PEOPLE = 2000
 
+# Each takes about ten seconds, so these are typed every night only; README, first-steps and data-engineer always.
+LONG = {
+    "attacks",
+    "compare",
+    "init",
+    "omop",
+    "privacy-officer",
+    "report",
+    "researcher",
+    "several-tables",
+}
+TYPED = [
+    pytest.param(page, marks=pytest.mark.nightly if page.stem in LONG else (), id=page.stem)
+    for page in PAGES
+    if blocks(page)
+]
+
 
 @pytest.fixture(scope="module")
 def typed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, dict[str, str]]]:
@@ -109,7 +126,7 @@ def copy_patients(place: Path, dsn: str) -> None:
                 copy.write_row(row)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", TYPED)
 @pytest.mark.slow
 def test_a_page_works_as_typed(page: Path, typist: Typist, request: pytest.FixtureRequest) -> None:
     if "postgresql://me@" in page.read_text(encoding="utf-8"):

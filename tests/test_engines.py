@@ -193,6 +193,16 @@ def test_errors_are_one_line(engine: Engine, method: str) -> None:
 # Every engine: tables are found by the names people give
 
 
+def test_what_duckdb_cannot_read_is_an_error_of_ours(embedded: DuckDB) -> None:
+    """Such as an interrupted statement, which ends a step of a recoding."""
+    with pytest.raises(SourceError, match="missing"):
+        embedded.rows("SELECT * FROM missing")
+    with pytest.raises(SourceError, match="missing"):
+        embedded.arrays(Relation("missing"))
+    with pytest.raises(SourceError, match="missing"):
+        embedded.frame(Relation("missing"))
+
+
 @pytest.mark.parametrize("name", ODD_NAMES)
 def test_find_by_the_exact_name(engine: Engine, make_table: Any, name: str) -> None:
     relation = make_table(engine, name, {name: "INTEGER"}, [(1,)])

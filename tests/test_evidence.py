@@ -234,6 +234,7 @@ def test_without_true_evidence_rows_count_and_a_report_is_refused() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_losses_of_another_recoding_are_not_reported() -> None:
     """Both release every row, in other classes."""
     released(**PEOPLE, strategy="mondrian", suppression_limit=0, target={"file": "anon.csv"})

@@ -25,6 +25,7 @@ def looked_at(opened: Any, name: str) -> None:
 
 
 @needs("discharges/discharges_de.csv")
+@pytest.mark.nightly
 def test_discharges_from_opening_to_saved_work(browser, tmp_path, monkeypatch):
     """A German file: opened, read with its words for missing values, ages at admission, searched, looked at, saved."""
     monkeypatch.chdir(tmp_path)

@@ -69,6 +69,7 @@ def run_with(
     return statements.texts, [int(n) for (n,) in task.engine.rows(sizes)]
 
 
+@pytest.mark.nightly
 def test_refine_is_late_when_it_describes_its_classes_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """After it found no better move; the table of classes is dropped before the statement that fills it fails."""
     texts, _ = run_with("refine", monkeypatch)

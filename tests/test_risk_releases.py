@@ -100,7 +100,7 @@ def test_a_table_satisfies_models_of_all_its_classes(engine: Engine, source: str
         for part in model:
             assert findings[part.name]["required"] == part.required
             assert_achieved(part, findings[part.name]["achieved"], sizes)
-        assert release.manifest["warnings"] == []
+        assert not [text for text in release.manifest["warnings"] if "'person' occur in several rows" not in text]
         assert release.verify()
         check = kanon_sql.verify(into, quasi_identifiers=["age", "zip"], privacy=model, connection=engine.connection)
         assert check

@@ -199,6 +199,7 @@ def untimed(result: Any) -> Any:
     return [untimed(item) for item in result] if isinstance(result, list | tuple) else result
 
 
+@pytest.mark.nightly
 def test_verbs_that_write_nothing_report_the_same_as_on_duckdb(cluster: Spark, here: DuckDB) -> None:
     options = {"quasi_identifiers": ["age", "zip"], "k": 3}
     messages = []

@@ -416,6 +416,7 @@ def test_the_results_are_a_table_and_json_with_descriptions() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_the_command_measures_what_a_spec_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     PEOPLE.to_csv("people.csv", index=False)

@@ -383,11 +383,13 @@ class DuckDB(Engine):
     def frame(self, relation: Relation, arrow: bool = False) -> Any:
         """A relation's rows as a pandas DataFrame, or as an Arrow table."""
         query = queries.select_all(relation, self.dialect)
-        return self.connection.sql(query).to_arrow_table() if arrow else self.connection.execute(query).df()
+        with explained():
+            return self.connection.sql(query).to_arrow_table() if arrow else self.connection.execute(query).df()
 
     def arrays(self, relation: Relation) -> dict[str, Any]:
         """A relation's rows without NULL, as a NumPy array per column."""
-        return self.connection.execute(queries.select_all(relation, self.dialect)).fetchnumpy()
+        with explained():
+            return self.connection.execute(queries.select_all(relation, self.dialect)).fetchnumpy()
 
     def interrupt(self) -> None:
         """Interrupt the running statement, unless it is recursive: these are short, and would not end."""
