@@ -274,7 +274,7 @@ class Engine(Protocol):
 
     @property
     def can_interrupt(self) -> bool:
-        """Whether an interruption certainly aborts no transaction."""
+        """Whether there is certainly no transaction that an interruption would abort."""
         return False
 
     def embedded(self) -> FileEngine:

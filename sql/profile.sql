@@ -21,10 +21,10 @@ SELECT COUNT(DISTINCT f.value) AS different FROM (SELECT $column AS value FROM $
 
 -- name: repeated_values
 -- Count the values of a column that occur several times in its first rows; NULL is left out.
--- columns: repeated (values), rows (with these values)
-SELECT COUNT(*) AS repeated, COALESCE(SUM(v.n), 0) AS rows
+-- columns: repeated (values)
+SELECT COUNT(*) AS repeated
 FROM (
-  SELECT COUNT(*) AS n
+  SELECT f.value
   FROM (SELECT $column AS value FROM $source AS s LIMIT $most) AS f
   WHERE NOT f.value IS NULL GROUP BY f.value HAVING COUNT(*) > 1
 ) AS v;

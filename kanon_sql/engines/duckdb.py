@@ -399,7 +399,7 @@ class DuckDB(Engine):
 
     @property
     def can_interrupt(self) -> bool:
-        """Whether an interruption certainly aborts no transaction."""
+        """Whether there is certainly no transaction that an interruption would abort."""
         return not self._may_transact
 
     def embedded(self) -> DuckDB:

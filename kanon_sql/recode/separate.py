@@ -19,7 +19,7 @@ from kanon_sql.recode.task import Local
 
 @contextmanager
 def separate_database(frequency_set: FrequencySet, source: Engine) -> Iterator[FrequencySet]:
-    """The frequency set outside of the run's transaction: copied into a private DuckDB unless there is none.
+    """The frequency set outside of the run's transaction: copied into a private DuckDB if there is one.
 
     In the copy, values are texts, whatever the column's type.
     """

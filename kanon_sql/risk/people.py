@@ -40,7 +40,7 @@ class Unit:
     constant: tuple[str, ...] = ()
 
     def in_words(self, rows: int) -> str:
-        """What the column does, in a table of so many rows."""
+        """Why the column was chosen, in a table of so many rows."""
         constant = [name for name in self.constant if name != self.column][:3]
         how = f"; {listed(constant)} do not vary within its values" if len(constant) > 1 else ""
         return f"it tells people apart: {self.people:,} of them in {rows:,} rows{how}"

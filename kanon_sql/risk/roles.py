@@ -104,8 +104,8 @@ def _repeated(engine: Engine, table: Table, spec: ReleaseSpec) -> tuple[str, ...
     ]
     with Scratch(engine, "people") as tables:
         holes: dict[str, Any] = {"source": table.relation, "most": _SAMPLE}
-        counts = [tables.rows("profile/repeated_values", column=[key.name], **holes)[0] for key in keys]
-    return tuple(key.name for key, (values, _) in zip(keys, counts, strict=True) if values > 1)
+        repeated = {key.name: tables.rows("profile/repeated_values", column=[key.name], **holes) for key in keys}
+    return tuple(name for name, ((values,),) in repeated.items() if values > 1)
 
 
 def suspects(engine: Engine, table: Table, kept: Sequence[Column], quasi: Sequence[Column]) -> list[Suspect]:

@@ -75,8 +75,8 @@ CASES = [
     Case(
         "profile/repeated_values",
         {"column": ["word"], "source": Relation("words"), "most": 100},
-        ["repeated", "rows"],
-        [(2, 5)],
+        ["repeated"],
+        [(2,)],
         {"words": ({"word": "VARCHAR"}, [("a",), ("b",), ("a",), ("c",), (None,), (None,), ("b",), ("a",)])},
     ),
     Case(
