@@ -54,6 +54,34 @@ SELECT
   COALESCE(SUM(classes.n) FILTER (WHERE classes.n < $small), 0) AS small_rows
 FROM (SELECT COUNT(*) AS n FROM $rows AS r GROUP BY $columns) AS classes;
 
+-- name: people_at_risk
+-- Count some people, those with a row that only rows of theirs equal, and those with a row that rows of fewer than $small people equal. Only rows that fewer of the chosen people share have to be looked for in the table.
+-- columns: people, unique_people, small_people
+SELECT
+  COUNT(*) AS people,
+  COUNT(*) FILTER (WHERE smallest.n = 1) AS unique_people,
+  COUNT(*) FILTER (WHERE smallest.n < $small) AS small_people
+FROM (
+  SELECT c.person, MIN(COALESCE(classes.n, $small)) AS n
+  FROM (SELECT DISTINCT $names, $person AS person FROM $chosen AS r) AS c
+  LEFT JOIN (
+    SELECT $names, COUNT(*) AS n
+    FROM (
+      SELECT DISTINCT $names, $person AS person FROM $source AS s
+      WHERE EXISTS (
+        SELECT 1 AS found
+        FROM (
+          SELECT $names FROM (SELECT DISTINCT $names, $person AS person FROM $chosen AS o) AS own
+          GROUP BY $names HAVING COUNT(*) < $small
+        ) AS rare
+        WHERE $equal
+      )
+    ) AS pairs
+    GROUP BY $names
+  ) AS classes ON $same
+  GROUP BY c.person
+) AS smallest;
+
 -- name: numbered_values
 -- Count the rows with each value of one column, and number the values: a mapping table without a hierarchy.
 -- columns: value, n (rows), code_0 (1, 2, … in arbitrary order)

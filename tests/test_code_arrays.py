@@ -22,3 +22,24 @@ def test_classes_are_those_of_plain_python(most_rows: int, values: int, columns:
     for row, n in zip(base.tolist(), rows.tolist(), strict=True):
         expected[tuple(row)] += n
     assert sorted(CodeArrays(rows, codes).classes(names)) == sorted(expected.values())
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("rows", [1, 9], ids=["one row each", "counted rows"])
+@pytest.mark.parametrize("values", [2, 50, 3000])
+@pytest.mark.parametrize("columns", [1, 3, 30])
+def test_people_of_classes_are_those_of_plain_python(rows: int, values: int, columns: int) -> None:
+    random = np.random.default_rng(values + rows)
+    names = [f"c{number}" for number in range(columns)]
+    base = random.integers(0, values, (60, columns))[random.integers(0, 60, 400)]
+    people = random.integers(1, 120, 400).astype(np.int32)  # no row has the code 0, and some codes may have no row
+    codes = {name: base[:, number].astype(np.int32) for number, name in enumerate(names)}
+    classes: dict[tuple[int, ...], set[int]] = {}
+    for row, person in zip(base.tolist(), people.tolist(), strict=True):
+        classes.setdefault(tuple(row), set()).add(person)
+    smallest: dict[int, int] = {}
+    for members in classes.values():
+        smallest |= {person: min(len(members), smallest.get(person, 400)) for person in members}
+    sizes, of_people = CodeArrays(np.full(400, rows), codes, people).people(names)
+    assert sorted(sizes) == sorted(map(len, classes.values()))
+    assert sorted(of_people) == sorted(smallest.values())

@@ -1,6 +1,7 @@
 """The profile against plain counting in Python: columns, sets of columns, and suggested roles."""
 
 import csv
+import random
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import combinations, count
@@ -269,6 +270,57 @@ def test_all_figures_are_those_of_plain_counting(
     assert {s.columns for s in profiled.sets} == wanted
     assert [s.unique_rows for s in profiled.sets] == sorted((s.unique_rows for s in profiled.sets), reverse=True)
     assert profiled.together.columns == profiled.quasi_identifiers
+
+
+def people_figures(rows: Sequence[Row], places: Sequence[int]) -> tuple[int, int]:
+    """The people, by the first column, with a row that only rows of theirs, or of fewer than 5 people, equal."""
+    people: dict[tuple[Any, ...], set[Any]] = {}
+    for row in rows:
+        people.setdefault(tuple(row[place] for place in places), set()).add(row[0])
+    unique = set().union(*(members for members in people.values() if len(members) == 1))
+    small = set().union(*(members for members in people.values() if len(members) < 5))
+    return len(unique), len(small)
+
+
+@EXAMPLES
+@given(draw=st.randoms(use_true_random=False), gaps=st.booleans(), largest_set=st.integers(1, 3))
+def test_people_with_several_rows_are_counted(
+    engine: Engine, draw: random.Random, gaps: bool, largest_set: int
+) -> None:
+    types = {"patient_id": "INTEGER", "_row": "INTEGER", "zip": "VARCHAR", "ward": "INTEGER", "visit": "INTEGER"}
+    rows: list[Row] = []
+    for person in range(draw.randint(12, 40)):
+        patient = None if gaps and person % 9 == 0 else person
+        home = draw.choice([None, "a", "b", "c"])
+        same = draw.randint(0, 3)
+        rows += [(patient, same, home, draw.randint(0, 2), visit // 2) for visit in range(draw.randint(2, 5))]
+    profiled = profile(engine, create_table(engine, f"people {next(_numbers)}", types, rows), largest_set, None)
+    assert profiled.unit
+    people = len({row[0] for row in rows})
+    assert (profiled.unit.column, profiled.unit.people, profiled.whole.number) == ("patient_id", people, people)
+    names = list(types)
+    for column in profiled.columns:
+        expected = people_figures(rows, [names.index(column.name)])[0] if column.name in profiled.combined else None
+        assert column.unique_people == expected
+    assert "patient_id" not in profiled.combined
+    for s in [*profiled.sets, profiled.together]:
+        places = [names.index(name) for name in s.columns]
+        assert (s.combinations, s.unique_rows, s.small_rows) == figures(rows, places)
+        assert (s.unique_people, s.small_people) == people_figures(rows, places)
+    assert [s.unique for s in profiled.sets] == sorted((s.unique for s in profiled.sets), reverse=True)
+
+
+def test_equal_rows_of_a_person_do_not_hide_them(engine: Engine) -> None:
+    types = {"patient_id": "INTEGER", "zip": "INTEGER", "birth_year": "INTEGER"}
+    rows = [(person, person % 6, person // 6) for person in range(36) for _ in range(6)]
+    profiled = profile(engine, create_table(engine, "repeated people", types, rows))
+    assert (profiled.together.columns, profiled.together.unique_rows) == (("zip", "birth_year"), 0)
+    assert (profiled.together.unique_people, profiled.together.small_people) == (36, 36)
+    (reason,) = [column.reason for column in profiled.columns if column.name == "zip"]
+    assert reason == (
+        "a quasi-identifier by its name; together with 'birth_year', 100.0 % of the people are in classes smaller than "
+        "5; 0.0 % without it"
+    )
 
 
 @EXAMPLES

@@ -1,5 +1,6 @@
 """Suggestions for a large table, whose sets of columns are counted in a sample of its rows."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -145,6 +146,44 @@ def test_reasons_have_figures_of_all_rows(
             expected = sizes.count(1) if gain.of == UNIQUE else sum(n for n in sizes if n < 5)
             assert abs(number - expected) <= margin
         assert gain.estimated == (few == 0)
+
+
+@pytest.mark.usefixtures("small_samples")
+@pytest.mark.parametrize("chosen_people", [1_000, 300], ids=["all", "some"])
+def test_reasons_have_figures_of_all_people(
+    duckdb_engine: DuckDB, monkeypatch: pytest.MonkeyPatch, chosen_people: int
+) -> None:
+    monkeypatch.setattr(all_rows, "_CHOSEN_PEOPLE", chosen_people)
+    # Four rows of each of 1,000 people, one of whom is NULL.
+    duckdb_engine.run("CREATE TABLE stays AS SELECT *, NULLIF(id // 4, 7) AS patient FROM people")
+    table = duckdb_engine.find("stays")
+    assert table
+    with Scratch(duckdb_engine, "test") as tables:
+        counted = profiled_in(tables, table, is_for_spec=True)
+        again = profiled_in(tables, table, is_for_spec=True)
+        assert counted.sample
+        assert replace(again.profile, seconds=0) == replace(counted.profile, seconds=0)
+        patients = [
+            patient for (patient,) in tables.rows("profile/filled", column=["patient"], source=counted.sample.relation)
+        ]
+    assert SAMPLED * 0.8 < counted.sample.rows < SAMPLED * 1.2
+    assert set(Counter(patients).values()) == {4}  # all rows of every person in it
+    with_figures = [column for column in counted.profile.columns if "of the people" in column.reason]
+    assert with_figures
+    for column in with_figures:
+        match = re.search(r"(?:together with (.*), |alone it puts )(about )?([\d.]+) % of the people", column.reason)
+        assert match, column.reason
+        joined = re.findall("'([^']*)'", match[1] or "")
+        assert bool(match[2]) == (chosen_people < 1_000)
+        names = ", ".join(f'"{name}"' for name in [*joined, column.name])
+        pairs = f"SELECT DISTINCT {names}, patient FROM stays"
+        sizes = f"SELECT *, COUNT(*) OVER (PARTITION BY {names}) AS n FROM ({pairs}) AS p"
+        least = 1 if "are unique" in column.reason else 4
+        ((at_risk,),) = duckdb_engine.rows(
+            f"SELECT COUNT(DISTINCT COALESCE(patient, -1)) FROM ({sizes}) AS s WHERE n <= {least}"
+        )
+        margin = 0.06 if chosen_people == 1_000 else 6.0
+        assert abs(float(match[3]) - at_risk / 10) <= margin
 
 
 @given(st.lists(st.integers(-3, 3), max_size=12), st.integers(0, 6), st.booleans())

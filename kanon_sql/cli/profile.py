@@ -41,13 +41,16 @@ def profile(source: str, largest_set: int, time_limit: float, as_json: bool | No
 
 def _show(profiled: Profile, source: str, database: str | None) -> None:
     """Print how identifying columns and small sets of columns are, and the next command to run."""
+    whole = profiled.whole
     people = f" of {profiled.unit.people:,} people" if profiled.unit else ""
     out.print(f"{profiled.rows:,} rows{people}, {len(profiled.columns)} columns")
-    columns = grid("column", "type", "different", "unique rows", "suggested")
+    columns = grid("column", "type", "different", f"unique {whole.whom}", "suggested")
     for column in profiled.columns:
         distinct = "" if column.distinct is None else f"{column.distinct:,}"
-        unique = "" if column.distinct is None else _share(column.unique_rows, column.unique_share)
-        columns.add_row(escape(column.name), escape(column.type), distinct, unique, column.suggestion)
+        unique = column.unique_people if profiled.unit else column.unique_rows
+        columns.add_row(
+            escape(column.name), escape(column.type), distinct, _share(unique, whole.number), column.suggestion
+        )
     out.print(columns, soft_wrap=False)
     out.print("\nWhy:")
     for column in profiled.columns:
@@ -57,28 +60,28 @@ def _show(profiled: Profile, source: str, database: str | None) -> None:
         out.print("\nFound in columns without a role, which are released only if --keep names them:")
     for suspect in profiled.suspects:
         out.print(f"  {escape(suspect.column)}: {escape(suspect.reason)}")
-    sets = grid("together", "different", "unique rows", "in classes < 5")
+    sets = grid("together", "different", f"unique {whole.whom}", "in classes < 5")
     for columns_together in profiled.sets[:_SETS_SHOWN]:
         sets.add_row(
             escape(", ".join(columns_together.columns)),
             f"{columns_together.combinations:,}",
-            _share(columns_together.unique_rows, columns_together.unique_share),
-            _share(columns_together.small_rows, columns_together.small_share),
+            _share(columns_together.unique, whole.number),
+            _share(columns_together.small, whole.number),
         )
     if profiled.sets:
         out.print(f"\nThe most identifying of {len(profiled.sets):,} small sets:")
         out.print(sets, soft_wrap=False)
     if profiled.together:
-        unique = _share(profiled.together.unique_rows, profiled.together.unique_share)
-        out.print(f"\nIn all suggested quasi-identifiers together, {unique} of the rows are unique.")
+        unique_together = _share(profiled.together.unique, whole.number)
+        out.print(f"\nIn all suggested quasi-identifiers together, {unique_together} of the {whole.whom} are unique.")
     warn(profiled.notes)
     if profiled.quasi_identifiers:
         out.print("\n[bold]Next[/bold]")
         out.print(f"  [cyan]{escape(_anonymize_command(profiled, source, database))}[/cyan]", soft_wrap=True)
 
 
-def _share(rows: int | None, share: float | None) -> str:
-    return "" if rows is None or share is None else f"{rows:,} ({share:.1%})"
+def _share(part: int | None, whole: int) -> str:
+    return "" if part is None else f"{part:,} ({part / whole:.1%})"
 
 
 def _anonymize_command(profiled: Profile, source: str, database: str | None) -> str:

@@ -195,6 +195,10 @@ _COLUMN = closed(
         "null_rows": (or_null(COUNT), "Rows without a value."),
         "unique_rows": (or_null(COUNT), "Rows with a value that occurs once."),
         "unique_share": (FIGURE, "Their share."),
+        "unique_people": (
+            or_null(COUNT),
+            "People with a value that no other person has, if people have several rows; of combined columns.",
+        ),
         "smallest_class": (or_null(COUNT), "Rows of the rarest value."),
         "largest_class": (or_null(COUNT), "Rows of the most frequent value."),
         "suggestion": (TEXT, "`identifier`, `quasi-identifier` or empty."),
@@ -210,6 +214,11 @@ _SET = closed(
         "unique_share": (NUMBER, "Their share."),
         "small_rows": (COUNT, "Rows in classes smaller than 5."),
         "small_share": (NUMBER, "Their share."),
+        "unique_people": (
+            or_null(COUNT),
+            "People with a row that no other person's row equals, if people have several rows.",
+        ),
+        "small_people": (or_null(COUNT), "People with a row that the rows of fewer than 5 people equal."),
     }
 )
 _UNIT = closed(

@@ -15,14 +15,18 @@ Integers = NDArray[np.integer[Any]]
 
 
 class CodeArrays:
-    """The codes of a table's rows, or of its distinct tuples with their numbers of rows."""
+    """The codes of a table's rows, or of its distinct tuples with their numbers of rows.
 
-    def __init__(self, rows: Integers, codes: Mapping[str, Integers]) -> None:
+    `people`: the code of the person of every tuple, if people have several rows.
+    """
+
+    def __init__(self, rows: Integers, codes: Mapping[str, Integers], people: Integers | None = None) -> None:
         total = int(rows.sum())
         self._rows: Integers | None = rows if total > 2 * len(rows) else None
         by_row = {name: code if self._rows is not None else code.repeat(rows) for name, code in codes.items()}
         self._codes = {name: code.astype(np.min_scalar_type(code.max())) for name, code in by_row.items()}
         self._sizes = {name: int(code.max()) + 1 for name, code in by_row.items()}
+        self._people = people if people is None or self._rows is not None else people.repeat(rows)
 
     def classes(self, names: Sequence[str]) -> Integers:
         """The numbers of rows in the classes of equal codes."""
@@ -35,6 +39,24 @@ class CodeArrays:
             return np.diff(_starts(keys), append=len(keys))
         order = np.argsort(keys)
         return np.add.reduceat(self._rows[order], _starts(keys[order]))
+
+    def people(self, names: Sequence[str]) -> tuple[Integers, Integers]:
+        """The numbers of people in the classes of equal codes; and of every person in the smallest of their classes."""
+        assert self._people is not None
+        keys, most = self._keys(names)
+        people = int(self._people.max()) + 1
+        if most * people > _MOST_KEYS:
+            keys = np.unique(keys, return_inverse=True)[1].ravel()
+        # Every class of every person once, in the order of classes: all people of a class stand together.
+        pairs = keys.astype(np.int64) * people + self._people
+        pairs.sort()  # np.unique hashes them, which takes ten times as long
+        pairs = pairs[_starts(pairs)]
+        classes = pairs // people
+        person = pairs - classes * people
+        sizes = np.diff(_starts(classes), append=len(classes))
+        smallest = np.full(people, people + 1)
+        np.minimum.at(smallest, person, sizes.repeat(sizes))
+        return sizes, smallest[smallest <= people]  # some codes may have no person
 
     def _keys(self, names: Sequence[str]) -> tuple[Integers, int]:
         """A number per row that represents its codes, and the number of possible ones."""

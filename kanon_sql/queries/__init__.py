@@ -2,7 +2,7 @@
 
 from kanon_sql.queries.class_labels import DisplayForm, boxes, joined_classes, local_classes, members
 from kanon_sql.queries.cloak import Moment, cloak_boxes, cloak_points, cloak_rows
-from kanon_sql.queries.codes import keyed_rows, replaced, rows_of_combinations
+from kanon_sql.queries.codes import keyed_rows, replaced, rows_of_combinations, rows_of_people
 from kanon_sql.queries.coding import (
     Coded,
     CodedColumn,

@@ -60,5 +60,12 @@ def rows_of_combinations(relation: Relation, sets: Sequence[Sequence[str]], one_
     return t.printed(query.from_(hashed.subquery("hashed"), copy=False).where(exp.or_(*chosen), copy=False), "duckdb")
 
 
+def rows_of_people(relation: Relation, columns: Sequence[str], person: str, one_of: int) -> str:
+    """The query of some columns of all rows of one person in `one_of`, chosen by the hash of the key (DuckDB)."""
+    number = exp.Mod(this=_hash([t.column(person, "r")]), expression=t.literal(one_of))
+    query = exp.select(*(t.column(name, "r") for name in columns), copy=False).from_(t.table(relation, "r"), copy=False)
+    return t.printed(query.where(exp.EQ(this=number, expression=t.literal(0)), copy=False), "duckdb")
+
+
 def _hash(columns: list[exp.Expr]) -> exp.Anonymous:
     return exp.Anonymous(this="HASH", expressions=columns)

@@ -2,7 +2,8 @@
 
 More rows are unique in a sample than in the whole table, because rows with the same values are left out. Here some
 combinations of values are chosen instead, by their hash, and all rows with these combinations are counted: what is
-extrapolated from them is neither too high nor too low on average.
+extrapolated from them is neither too high nor too low on average. If people have several rows, some people are chosen,
+and all people who share their combinations are counted.
 """
 
 from __future__ import annotations
@@ -12,27 +13,36 @@ from dataclasses import dataclass, replace
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Relation, Same
+from kanon_sql.risk.people import Unit
 from kanon_sql.risk.sets import Names, Sets
 from kanon_sql.risk.single_columns import SMALL_CLASS, UNIQUE, ColumnCounts, Gain
 
 _FEW_COMBINATIONS = 50_000  # of a set in the sample; a GROUP BY of all rows is then fast
 _CHOSEN_ROWS = 50_000  # at least, for every other set
+_CHOSEN_PEOPLE = 20_000  # at least: a share of them is nearly always within a percentage point of that of all
 
 
 @dataclass(frozen=True)
 class _AtRisk:
-    """The rows that a set of columns makes unique, and those that it puts in small classes."""
+    """The rows or people that a set of columns makes unique, and those that it puts in small classes."""
 
-    unique_rows: int
-    small_rows: int
+    unique: int
+    small: int
     estimated: bool = False
 
 
 def gains_in_all_rows(
-    tables: Scratch, source: Relation, counted: Sequence[ColumnCounts], sets: Sets, gains: Mapping[str, Gain]
+    tables: Scratch,
+    source: Relation,
+    counted: Sequence[ColumnCounts],
+    sets: Sets,
+    gains: Mapping[str, Gain],
+    unit: Unit | None = None,
 ) -> dict[str, Gain]:
-    """The same gains by the figures of all rows; `sets`: with their figures in a sample."""
+    """The same gains by the figures of all rows, or people; `sets`: with their figures in a sample."""
+    if unit:
+        return _gains_of_people(tables, source, gains, unit)
     at_risk = {
         Names([column.name]): _AtRisk(column.counts.unique_rows, column.counts.small_rows)
         for column in counted
@@ -54,8 +64,37 @@ def gains_in_all_rows(
 def _of_all_rows(gain: Gain, before: _AtRisk, after: _AtRisk) -> Gain:
     estimated = before.estimated or after.estimated
     if gain.of == UNIQUE:
-        return replace(gain, before=before.unique_rows, after=after.unique_rows, estimated=estimated)
-    return replace(gain, before=before.small_rows, after=after.small_rows, estimated=estimated)
+        return replace(gain, before=before.unique, after=after.unique, estimated=estimated)
+    return replace(gain, before=before.small, after=after.small, estimated=estimated)
+
+
+def _gains_of_people(tables: Scratch, source: Relation, gains: Mapping[str, Gain], unit: Unit) -> dict[str, Gain]:
+    """The gains among some people, extrapolated to all: their rows are compared with all rows of the table."""
+    needed = {Names(names) for name, gain in gains.items() for names in (gain.joined, (*gain.joined, name))}
+    columns = sorted(Names().union(*needed))
+    one_of = max(1, unit.people // _CHOSEN_PEOPLE)
+    query = queries.rows_of_people(source, [*columns, unit.column], unit.column, one_of)
+    chosen = tables.create_as("chosen", query)
+    at_risk = {Names(): _AtRisk(0, 0)}
+    for names in filter(None, needed):
+        of_set = sorted(names)
+        ((people, unique, small),) = tables.rows(
+            "profile/people_at_risk",
+            chosen=chosen,
+            source=source,
+            names=of_set,
+            person=[unit.column],
+            equal=Same(of_set, "s", "rare"),
+            same=Same(of_set, "c", "classes"),
+            small=SMALL_CLASS,
+        )
+        unique, small = (round(unit.people * number / max(1, people)) for number in (unique, small))
+        at_risk[names] = _AtRisk(unique, small, estimated=one_of > 1)
+    tables.drop(chosen)
+    return {
+        name: _of_all_rows(gain, at_risk[Names(gain.joined)], at_risk[Names((*gain.joined, name))])
+        for name, gain in gains.items()
+    }
 
 
 def _estimated(tables: Scratch, source: Relation, sets: Sequence[Sequence[str]], rows: int) -> dict[Names, _AtRisk]:

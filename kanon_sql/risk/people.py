@@ -82,7 +82,8 @@ def _able(column: ColumnCounts) -> bool:
     """Whether its type and counts allow a key of people."""
     if column.fractions or column.column.kind not in ("text", "integer", "decimal", "float"):
         return False
-    return FEWEST_PEOPLE * column.rows <= column.counts.distinct < column.rows and column.hint != QUASI_IDENTIFIER
+    fewest = max(2, FEWEST_PEOPLE * column.rows)
+    return fewest <= column.counts.distinct < column.rows and column.hint != QUASI_IDENTIFIER
 
 
 def _traits(tables: Scratch, counted: Sequence[ColumnCounts], found: Sequence[Identifier]) -> set[str]:

@@ -1,5 +1,7 @@
 """Sets of columns: how far they distinguish the rows of a table, counted on one frequency set of integer codes.
 
+If people have several rows, people are counted: a person is unique if a row of theirs is unlike those of all others.
+
 The database counts the frequency set; the sets are counted on arrays of its codes, four times faster than by one GROUP
 BY per set where nearly all rows are distinct.
 """
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import comb, exp, factorial
@@ -19,16 +21,22 @@ from kanon_sql.frequency.code_arrays import CodeArrays
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.queries import Relation
 from kanon_sql.release.kinds import Cells, coded
-from kanon_sql.risk.single_columns import SMALL_CLASS, UNIQUE, ColumnCounts, Gain, noticeable
+from kanon_sql.risk.people import Unit
+from kanon_sql.risk.single_columns import SMALL_CLASS, UNIQUE, ColumnCounts, Gain, Whole, noticeable
 
 MOST_COLUMNS = 12  # that are combined
 SAMPLED_ROWS = 500_000  # at least, of a table with four times as many
+_PERSON = "_person"  # the codes of people; columns of the table have other names
 Names = frozenset[str]  # of the columns in a set
 
 
 @dataclass(frozen=True)
 class SetProfile:
-    """A set of columns: its distinct combinations, the unique rows, and the rows in classes below 5."""
+    """A set of columns: its distinct combinations, the unique rows, and the rows in classes below 5.
+
+    If people have several rows, also the people with a row that only rows of theirs equal, and those with a row that
+    rows of fewer than 5 people equal.
+    """
 
     columns: tuple[str, ...]
     combinations: int
@@ -36,6 +44,18 @@ class SetProfile:
     unique_share: float
     small_rows: int
     small_share: float
+    unique_people: int | None = None
+    small_people: int | None = None
+
+    @property
+    def unique(self) -> int:
+        """The unique people, or rows if every row is a person."""
+        return self.unique_rows if self.unique_people is None else self.unique_people
+
+    @property
+    def small(self) -> int:
+        """The people, or rows, in classes below 5."""
+        return self.small_rows if self.small_people is None else self.small_people
 
 
 def choose(columns: Sequence[ColumnCounts]) -> tuple[list[ColumnCounts], list[ColumnCounts]]:
@@ -57,14 +77,18 @@ def code(
     there: Scratch,
     counted: Sequence[ColumnCounts],
     further: Mapping[str, str] | None = None,
+    unit: Unit | None = None,
 ) -> Cells:
     """Create the frequency set on which the sets are counted.
 
-    `counted`: all columns of the source. `further`: further columns of the cells, by our names for them.
+    `counted`: all columns of the source. `further`: further columns of the cells, by our names for them. `unit`: whose
+    people are counted.
     """
     names = {stem: name for name, stem in _stems(columns).items()}
     if not names:
         return Cells(there, there["cells"], [], [])  # there are no sets
+    if unit:
+        names[_PERSON] = unit.column
     values = {column.name: column.values for column in counted if column.values}
     return coded(tables, source, names, further or {}, there, rows, values)
 
@@ -78,12 +102,21 @@ class Sample:
     columns: tuple[str, ...]
 
 
-def sample_of(tables: Scratch, source: Relation, counted: Sequence[ColumnCounts], rows: int) -> Sample | None:
-    """A sample of a large table in DuckDB, without its identifiers; always the same one of the same table."""
+def sample_of(
+    tables: Scratch, source: Relation, counted: Sequence[ColumnCounts], rows: int, unit: Unit | None = None
+) -> Sample | None:
+    """A sample of a large table in DuckDB, without its identifiers; always the same one of the same table.
+
+    With a unit, all rows of some people.
+    """
     names = [column.name for column in counted if column.counted and column.role != IDENTIFIER]
     if not tables.engine.is_embedded or rows < 4 * SAMPLED_ROWS or not names:
         return None
     one_of = rows // SAMPLED_ROWS
+    if unit:
+        names = list(dict.fromkeys([*names, unit.column]))
+        relation = tables.create_as("sample", queries.rows_of_people(source, names, unit.column, one_of))
+        return Sample(relation, tables.written(relation), tuple(names))
     values = {f"value_{place}": name for place, name in enumerate(names)}
     columns = {name: value for value, name in values.items()}
     relation = tables.create("sample", "profile/sample", columns=columns, values=values, source=source, one_of=one_of)
@@ -96,12 +129,26 @@ def _stems(columns: Sequence[ColumnCounts]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class SetFigures:
-    """The combinations of a set of columns, the unique rows, and the rows in classes below 5."""
+    """The combinations of a set of columns, and the rows or people that are unique, or in classes below 5.
+
+    `people`: these two numbers of people, if people are counted.
+    """
 
     combinations: int
     unique_rows: int
     small_rows: int
     squares: int  # of the classes' rows, added up
+    people: tuple[int, int] | None = None
+
+    @property
+    def unique(self) -> int:
+        """The unique people, or rows."""
+        return self.people[0] if self.people else self.unique_rows
+
+    @property
+    def small(self) -> int:
+        """The people, or rows, in classes below 5."""
+        return self.people[1] if self.people else self.small_rows
 
 
 def estimated_at_risk(of_size: Sequence[int], sampled: int, rows: int) -> tuple[int, int]:
@@ -135,7 +182,7 @@ class Sets:
     """The sets of columns counted so far, and how to count more. `keeps`: the cells, which are dropped otherwise.
 
     `sampled`: the rows behind the cells, if they are a sample. Unique rows and rows in small classes are then estimated
-    for all rows, to compare sets with each other; see `estimated_at_risk`.
+    for all rows, to compare sets with each other; see `estimated_at_risk`. `unit`: whose people are counted as well.
     """
 
     def __init__(
@@ -147,13 +194,18 @@ class Sets:
         deadline: float | None,
         keeps: bool = False,
         sampled: int | None = None,
+        unit: Unit | None = None,
     ) -> None:
         self._cells, self._rows, self._deadline, self._keeps = cells, rows, deadline, keeps
-        self._sampled = sampled
+        self._sampled, self._unit = sampled, unit
+        self.whole = Whole(unit.people, "people") if unit else Whole(rows)
         self._order = {column.name: column.order for column in columns}
         self._stems = _stems(coded)
         self._candidates = Names(column.name for column in coded if column.role is None)
-        self._figures = {Names(): SetFigures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0, rows * rows)}
+        none = SetFigures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0, rows * rows)
+        if unit:
+            none = replace(none, people=(int(unit.people == 1), unit.people if unit.people < SMALL_CLASS else 0))
+        self._figures = {Names(): none}
         self._alone = {
             column.name: SetFigures(
                 column.counts.distinct, column.counts.unique_rows, column.counts.small_rows, column.counts.squares
@@ -161,7 +213,7 @@ class Sets:
             for column in coded
         }
         for name, figures in self._alone.items():
-            if sampled:  # for comparisons with sets that contain it
+            if sampled or unit:  # for comparisons with sets that contain it
                 self._count(Names([name]))
             else:
                 self._figures[Names([name])] = figures
@@ -183,7 +235,18 @@ class Sets:
         if self._sampled:
             of_size = [int((small == size).sum()) for size in range(1, SMALL_CLASS)]
             unique_rows, small_rows = estimated_at_risk(of_size, self._sampled, self._rows)
-        self._figures[names] = SetFigures(len(classes), unique_rows, small_rows, int(classes @ classes))
+        people = self._people_at_risk(names) if self._unit else None
+        self._figures[names] = SetFigures(len(classes), unique_rows, small_rows, int(classes @ classes), people)
+
+    def _people_at_risk(self, names: Names) -> tuple[int, int]:
+        """The unique people, and those in classes below 5."""
+        classes, smallest = self._coded.people(self._sorted(names))
+        if not self._sampled:
+            return int((smallest == 1).sum()), int((smallest < SMALL_CLASS).sum())
+        of_size = [int((classes == size).sum()) for size in range(1, SMALL_CLASS)]
+        # A person with rows in several of these classes is counted in each, so these can be more than all people.
+        unique, small = estimated_at_risk(of_size, len(smallest), self.whole.number)
+        return min(unique, self.whole.number), min(small, self.whole.number)
 
     @cached_property
     def _coded(self) -> CodeArrays:
@@ -191,12 +254,13 @@ class Sets:
         arrays = tables.engine.arrays(classes)
         if not self._keeps:
             tables.drop(classes)
-        return CodeArrays(arrays["n"], {name: arrays[stem] for name, stem in self._stems.items()})
+        codes = {name: arrays[stem] for name, stem in self._stems.items()}
+        return CodeArrays(arrays["n"], codes, arrays[_PERSON] if self._unit else None)
 
     def identifying(self, names: Sequence[str]) -> tuple[int, int, int]:
         """How identifying a counted set is, for comparisons."""
         figures = self._figures[Names(names)]
-        return figures.small_rows, figures.unique_rows, figures.combinations
+        return figures.small, figures.unique, figures.combinations
 
     def total(self, names: Sequence[str]) -> SetProfile:
         """The profile of one set, without a time limit."""
@@ -219,7 +283,7 @@ class Sets:
         return tuple(sorted(sets, key=self._rank))
 
     def _rank(self, s: SetProfile) -> tuple[int, int, int, list[int]]:
-        return -s.unique_rows, len(s.columns), -s.combinations, [self._order[c] for c in s.columns]
+        return -s.unique, len(s.columns), -s.combinations, [self._order[c] for c in s.columns]
 
     def _described(self, names: Names) -> SetProfile:
         figures = self._figures[names]
@@ -230,10 +294,12 @@ class Sets:
             unique_share=figures.unique_rows / self._rows,
             small_rows=figures.small_rows,
             small_share=figures.small_rows / self._rows,
+            unique_people=figures.people[0] if figures.people else None,
+            small_people=figures.people[1] if figures.people else None,
         )
 
     def gains(self) -> dict[str, Gain]:
-        """The most rows at risk that every candidate adds, by the smallest sets that are sufficient."""
+        """The most rows or people at risk that every candidate adds, by the smallest sets that are sufficient."""
         best: dict[str, Gain] = {}
         for names in sorted((s for s in self._figures if s <= self._candidates), key=len):
             for name in names:
@@ -244,19 +310,20 @@ class Sets:
     def _gained(self, names: Names, joined: tuple[str, ...]) -> Iterator[Gain]:
         """The gain by the last column of a set; without columns, no row is at risk."""
         before = self._figures.get(Names(joined)) if joined else SetFigures(1, 0, 0, 0)
-        after = self._figures[names] if joined else self._alone[next(iter(names))]
-        estimated = self._sampled is not None and bool(joined)
+        counted_alone = not joined and not self._unit  # in all rows
+        after = self._alone[next(iter(names))] if counted_alone else self._figures[names]
+        estimated = self._sampled is not None and not counted_alone
         if before:
-            yield Gain(joined, before.small_rows, after.small_rows, estimated=estimated)
-            yield Gain(joined, before.unique_rows, after.unique_rows, UNIQUE, estimated)
+            yield Gain(joined, before.small, after.small, estimated=estimated)
+            yield Gain(joined, before.unique, after.unique, UNIQUE, estimated)
 
     def _better(self, one: Gain, other: Gain) -> Gain:
-        settled = len(one.joined) < len(other.joined) and noticeable(one.rows, self._rows)
-        return one if settled or one.rows >= other.rows else other
+        settled = len(one.joined) < len(other.joined) and noticeable(one.gained, self.whole.number)
+        return one if settled or one.gained >= other.gained else other
 
     def all_gain(self) -> bool:
-        """Whether every candidate adds a noticeable number of rows at risk, as far as counted."""
-        return all(noticeable(gain.rows, self._rows) for gain in self.gains().values())
+        """Whether every candidate adds a noticeable number of rows or people at risk, as far as counted."""
+        return all(noticeable(gain.gained, self.whole.number) for gain in self.gains().values())
 
     def _sorted(self, names: Names) -> tuple[str, ...]:
         return tuple(sorted(names, key=self._order.__getitem__))

@@ -145,7 +145,7 @@ class ColumnCounts:
     @property
     def identifying(self) -> bool:
         """Whether it is a quasi-identifier without being combined with others."""
-        return self.role is None and (self.hint == QUASI_IDENTIFIER or noticeable(self.alone.rows, self.rows))
+        return self.role is None and (self.hint == QUASI_IDENTIFIER or noticeable(self.alone.gained, self.rows))
 
     @property
     def alone(self) -> Gain:
@@ -215,8 +215,20 @@ class ColumnCounts:
 
 
 @dataclass(frozen=True)
+class Whole:
+    """What figures are shares of: all rows of a table, or its people, if some have several rows."""
+
+    number: int
+    whom: str = "rows"
+
+    def share(self, part: int) -> str:
+        """A share in words, such as "2.5 % of the people"."""
+        return f"{percent(part, self.number)} of the {self.whom}"
+
+
+@dataclass(frozen=True)
 class Gain:
-    """The rows in small classes, or the unique ones, before and after a column joined others.
+    """The rows or people in small classes, or the unique ones, before and after a column joined others.
 
     `estimated`: extrapolated from some of the rows.
     """
@@ -228,20 +240,21 @@ class Gain:
     estimated: bool = False
 
     @property
-    def rows(self) -> int:
+    def gained(self) -> int:
         return self.after - self.before
 
-    def in_words(self, rows: int) -> str:
+    def in_words(self, whole: Whole) -> str:
         """The gain in words."""
-        before, after = percent(self.before, rows), percent(self.after, rows)
+        before, after = percent(self.before, whole.number), whole.share(self.after)
+        if self.estimated and after[0].isdigit():
+            after = f"about {after}"
         if not self.joined:
-            return f"alone it puts {after} of the rows in classes smaller than {SMALL_CLASS}"
-        about = "about " if self.estimated and after[0].isdigit() else ""
-        return f"together with {listed(self.joined)}, {about}{after} of the rows are {self.of}; {before} without it"
+            return f"alone it puts {after} in classes smaller than {SMALL_CLASS}"
+        return f"together with {listed(self.joined)}, {after} are {self.of}; {before} without it"
 
 
-def noticeable(gained: int, rows: int) -> bool:
-    return gained >= max(1, NOTICEABLE * rows)
+def noticeable(gained: int, whole: int) -> bool:
+    return gained >= max(1, NOTICEABLE * whole)
 
 
 def percent(part: int, whole: int) -> str:

@@ -41,8 +41,8 @@ from kanon_sql.risk.single_columns import (
     SMALL_CLASS,
     ColumnCounts,
     Gain,
+    Whole,
     noticeable,
-    percent,
     to_count,
 )
 from kanon_sql.spec import check_values, session
@@ -58,7 +58,8 @@ class ColumnProfile:
     """A column's counts (None if its type cannot be grouped), its suggested role and the reason.
 
     `distinct` counts NULL as a value. `unique_rows`: rows with a value that occurs once; `unique_share`: their share of
-    all rows. `suggestion`: `identifier`, `quasi-identifier` or empty. `dates`: most values are dates.
+    all rows. `unique_people`: of a column in `combined`, the people with a value that no other person has, if people
+    have several rows. `suggestion`: `identifier`, `quasi-identifier` or empty. `dates`: most values are dates.
     """
 
     name: str
@@ -73,6 +74,7 @@ class ColumnProfile:
     suggestion: str
     reason: str
     dates: bool = False
+    unique_people: int | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,6 +103,11 @@ class Profile(Result, json_form="profile"):
     notes: tuple[str, ...]
     seconds: float = field(compare=False)
 
+    @property
+    def whole(self) -> Whole:
+        """What the figures of sets are shares of: all people, if some have several rows, otherwise all rows."""
+        return Whole(self.unit.people, "people") if self.unit else Whole(self.rows)
+
     def to_dict(self) -> dict[str, Any]:
         """The profile as lists, mappings, numbers and text, for JSON."""
         plain: dict[str, Any] = _plain(self)
@@ -117,7 +124,7 @@ class Profile(Result, json_form="profile"):
             "sensitive": self.sensitive,
             "other columns": self.kept,
         }
-        small = f"{percent(self.together.small_rows, self.rows)} in classes smaller than {SMALL_CLASS}"
+        small = f"{self.whole.share(self.together.small)} are in classes smaller than {SMALL_CLASS}"
         return [
             ("rows", f"{self.rows:,}; by the quasi-identifiers, {small}"),
             *((role, ", ".join(names) or "none") for role, names in roles.items()),
@@ -179,6 +186,7 @@ def profiled(
 
     Sets consist of at most 12 columns: first columns named like quasi-identifiers, then those with the most values.
     They contain no identifiers, constants or measures, and no sensitive columns that differ in nearly every row.
+    If people have several rows, rule 4 counts people: those with a row that few others have, or no one else.
     After `time_limit` seconds (None: never) no more sets are counted. Raises SourceError for an
     empty table.
 
@@ -237,24 +245,29 @@ def profiled_in(
         counted = [replace(column, content=evidence_of(found_in[column.name])) for column in counted]
         unit = unit_of(tables, source, counted, found)
         combined, left_out = choose([column for column in counted if not unit or column.name != unit.column])
-        coded = [*combined, *(column for column in left_out if column.identifying)]
+        # Of a single column, only rows have been counted so far.
+        coded = [*combined, *(column for column in left_out if unit or column.identifying)]
         stage("Counting sets of columns")
-        sample = sample_of(tables, source, counted, rows) if is_for_spec else None
+        sample = sample_of(tables, source, counted, rows, unit) if is_for_spec else None
         read, rows_read = (sample.relation, sample.rows) if sample else (source, rows)
-        cells = code(tables, read, coded, rows_read, coded_tables, counted)
-        sets = Sets(cells, counted, coded, rows, deadline, sampled=rows_read if sample else None)
+        cells = code(tables, read, coded, rows_read, coded_tables, counted, unit=unit)
+        sets = Sets(cells, counted, coded, rows, deadline, sampled=rows_read if sample else None, unit=unit)
         complete = count_sets(sets, combined, largest_set)
         listed = sets.listed([column.name for column in combined], largest_set)
         gains = sets.gains()
-        shown_gains = gains_in_all_rows(tables, source, counted, sets, gains) if sample else gains
+        shown_gains = gains_in_all_rows(tables, source, counted, sets, gains, unit) if sample else gains
         labels = {label.column: label for label in labelled(engine, table)}
         columns = []
         for column in counted:
             name = column.name
             gain, shown_gain = gains.get(name), shown_gains.get(name)
-            described = _column_profile(column, gain, shown_gain, column in combined, labels.get(name), unit)
+            described = _column_profile(
+                column, gain, shown_gain, sets.whole, column in combined, labels.get(name), unit
+            )
             dates = any(content.said == "contains dates" for content in found_in[column.name])
-            columns.append(replace(described, dates=dates))
+            by_people = unit and not sample and column in combined
+            unique_people = sets.figures([name]).unique if by_people else None
+            columns.append(replace(described, dates=dates, unique_people=unique_people))
         suggestions = {column.name: column.suggestion for column in columns}
         together = sets.total([column.name for column in coded if suggestions[column.name] == QUASI_IDENTIFIER])
         sensitive = [column.name for column in counted if column.role == SENSITIVE and not suggestions[column.name]]
@@ -288,6 +301,7 @@ def _column_profile(
     column: ColumnCounts,
     gain: Gain | None,
     shown_gain: Gain | None,
+    whole: Whole,
     combined: bool,
     label: Labelled | None,
     unit: Unit | None,
@@ -296,7 +310,7 @@ def _column_profile(
     if unit and column.name == unit.column:
         role, reason = IDENTIFIER, unit.in_words(column.rows)
     elif role is None:
-        role, reason = _quasi_identifier(column, gain or column.alone, shown_gain or column.alone, combined)
+        role, reason = _quasi_identifier(column, gain or column.alone, shown_gain or column.alone, whole, combined)
     suggestion = role if role in (IDENTIFIER, QUASI_IDENTIFIER) else NOTHING
     if label:  # the table owner's declaration outweighs counts and names
         suggestion, reason = label.role, f"labelled {label.in_words} for PostgreSQL Anonymizer"
@@ -314,11 +328,13 @@ def _column_profile(
     )
 
 
-def _quasi_identifier(column: ColumnCounts, gain: Gain, shown_gain: Gain, combined: bool) -> tuple[str, str]:
+def _quasi_identifier(
+    column: ColumnCounts, gain: Gain, shown_gain: Gain, whole: Whole, combined: bool
+) -> tuple[str, str]:
     """Rule 4 of `profiled`: the role by the gain in the rows that were counted, the reason by that in all rows."""
-    shown = noticeable(shown_gain.rows, column.rows)
-    gained = shown or noticeable(gain.rows, column.rows)
-    reason = shown_gain.in_words(column.rows)
+    shown = noticeable(shown_gain.gained, whole.number)
+    gained = shown or noticeable(gain.gained, whole.number)
+    reason = shown_gain.in_words(whole)
     if column.hint == QUASI_IDENTIFIER:
         return QUASI_IDENTIFIER, f"a quasi-identifier by its name{f'; {reason}' if shown else ''}"
     if gained and not shown:
@@ -329,8 +345,8 @@ def _quasi_identifier(column: ColumnCounts, gain: Gain, shown_gain: Gain, combin
             reason += "; leave it out if others cannot know it"
         return QUASI_IDENTIFIER, reason
     if not combined:
-        return NOTHING, f"alone it distinguishes few rows, and {MOST_COLUMNS} columns go before it in the sets"
-    return NOTHING, "it adds less than 1 % of the rows to the rows at risk, in any set counted"
+        return NOTHING, f"alone it distinguishes few {whole.whom}, and {MOST_COLUMNS} columns go before it in the sets"
+    return NOTHING, f"it adds less than 1 % of the {whole.whom} to the {whole.whom} at risk, in any set counted"
 
 
 def _notes(left_out: int, counted: int, possible: int, complete: bool, time_limit: float | None) -> Iterator[str]:

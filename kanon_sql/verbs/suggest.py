@@ -211,7 +211,7 @@ def looked_at(
         notes=(
             *([found.warning] if found.too_many else []),
             *data.notes,
-            *([_sampled(sample, profile.rows)] if sample else []),
+            *([_sampled(sample, profile)] if sample else []),
             *([] if profile.complete else profile.notes[-1:]),
         ),
         reading={option: options[option] for option in READING if options.get(option)},
@@ -219,10 +219,13 @@ def looked_at(
     )
 
 
-def _sampled(sample: Sample, rows: int) -> str:
+def _sampled(sample: Sample, profile: Profile) -> str:
+    figures = "of all people, and those with 'about' extrapolated from some of them"
+    if profile.unit is None:
+        figures = "of all rows, and those with 'about' extrapolated from some combinations of values"
     return (
-        f"sets of columns were compared, and similar categories found, in a sample of {sample.rows:,} of the {rows:,} "
-        "rows; the figures below are of all rows, and those with 'about' extrapolated from some combinations of values"
+        f"sets of columns were compared, and similar categories found, in a sample of {sample.rows:,} of the "
+        f"{profile.rows:,} rows; the figures below are {figures}"
     )
 
 

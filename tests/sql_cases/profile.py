@@ -1,6 +1,6 @@
 """Given and expected rows of `sql/profile`."""
 
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Relation, Same
 from sql_cases.case import Case, relation
 
 _PROFILE = (
@@ -13,6 +13,7 @@ _PROFILE = (
     "small_rows",
     "squares",
 )
+_STAYS = {"patient": "INTEGER", "ward": "INTEGER", "sex": "VARCHAR"}
 _NUMBERS = {"numbers": ({"size": "DOUBLE PRECISION"}, [(1.0,), (2.5,), (-0.25,), (None,), (-3.0,)])}
 
 CASES = [
@@ -36,6 +37,27 @@ CASES = [
         ["unique_rows", "small_rows"],
         [(1, 3)],
         {"words": ({"word": "VARCHAR", "size": "INTEGER"}, [("a", 1), ("a", 1), (None, 2), *[("b", None)] * 3])},
+    ),
+    Case(
+        "profile/people_at_risk",
+        {
+            "names": ["ward", "sex"],
+            "person": ["patient"],
+            "chosen": Relation("chosen"),
+            "source": Relation("stays"),
+            "equal": Same(["ward", "sex"], "s", "rare"),
+            "same": Same(["ward", "sex"], "c", "classes"),
+            "small": 3,
+        },
+        ["people", "unique_people", "small_people"],
+        [(3, 1, 2)],  # patient 1 alone was in ward 9, 2 shares both wards with one person, and 3 with two
+        {
+            "stays": (
+                _STAYS,
+                [(1, 9, "f"), (1, 9, "f"), (2, 8, None), (4, 8, None), (3, 7, "m"), (5, 7, "m"), (6, 7, "m")],
+            ),
+            "chosen": (_STAYS, [(1, 9, "f"), (1, 9, "f"), (2, 8, None), (3, 7, "m")]),
+        },
     ),
     Case(
         "profile/numbered_values",
