@@ -21,7 +21,7 @@ from kanon_sql.verbs.risk import FIGURES
 from support.data import DATA, needs_adult
 from support.database import create_table
 from support.models import equal_distance, ordered_distance
-from support.risk import Counted, histogram, separated
+from support.risk import Counted, histogram, people_alone, separated
 
 QUASI = ["zip", "age", "sex"]
 TYPES = {"id": "INTEGER", "zip": "VARCHAR", "age": "INTEGER", "sex": "VARCHAR", "ill": "VARCHAR", "pay": "INTEGER"}
@@ -94,7 +94,11 @@ def test_the_figures_are_those_of_plain_counting(engine: Engine, unit: str | Non
     for alone in seen.separations.columns:
         others = [name for name in QUASI if name not in alone.columns]
         assert alone.unique_without == separated(rows, others)[2]
+        assert alone.unique_people_without == (people_alone(rows, others, unit) if unit else None)
     assert seen.separations.unique_rows == separated(rows, QUASI)[2]
+    for separation in (*seen.separations.columns, *seen.separations.sets):
+        assert separation.unique_people == (people_alone(rows, separation.columns, unit) if unit else None)
+    assert seen.separations.unique_people == (people_alone(rows, QUASI, unit) if unit else None)
 
 
 def test_diversity_and_closeness_are_those_of_plain_counting(engine: Engine) -> None:

@@ -240,16 +240,18 @@ def _show_sensitive(measured: Risks, column: str) -> None:
 def _show_columns(measured: Risks, roles: Sequence[str]) -> None:
     explained = " ".join(measured.meanings[name] for name in ("distinction", "separation", "unique_without"))
     _heading("Columns, the most identifying first", explained)
-    columns = _grid("column", "in", "distinction", "separation", "unique rows", "without it")
-    sets = _grid("together", "in", "distinction", "separation", "unique rows")
+    columns = _grid("column", "in", "distinction", "separation", "unique", "unique without it")
+    sets = _grid("together", "in", "distinction", "separation", "unique")
     for role, table in zip(roles, measured.tables, strict=True):
         for column in table.separations.columns:
-            columns.add_row(*_separation(column, role), _count(column.unique_without))
+            without = _unique(column.unique_without, column.unique_people_without)
+            columns.add_row(*_separation(column, role), without)
         for columns_together in table.separations.sets[:_SETS_SHOWN]:
             sets.add_row(*_separation(columns_together, role))
     out.print(columns, soft_wrap=False)
     for role, table in zip(roles, measured.tables, strict=True):
-        _line(f"rows unique by all, in the {role}", [f"{table.separations.unique_rows:,}"])
+        together = table.separations
+        _line(f"unique by all, in the {role}", [_unique(together.unique_rows, together.unique_people)])
     if sets.row_count:
         number = max(len(table.separations.sets) for table in measured.tables)
         shown = min(number, _SETS_SHOWN)
@@ -258,8 +260,19 @@ def _show_columns(measured: Risks, roles: Sequence[str]) -> None:
 
 
 def _separation(columns: Separation, role: str) -> list[str]:
-    figures = [_figure(columns.distinction), _figure(columns.separation), f"{columns.unique_rows:,}"]
-    return [escape(", ".join(columns.columns)), role, *figures]
+    unique = _unique(columns.unique_rows, columns.unique_people)
+    return [
+        escape(", ".join(columns.columns)),
+        role,
+        _figure(columns.distinction),
+        _figure(columns.separation),
+        unique,
+    ]
+
+
+def _unique(rows: int | None, people: int | None) -> str:
+    """The unique people if they were counted, otherwise the unique rows."""
+    return f"{_count(rows)} rows" if people is None else f"{people:,} people"
 
 
 def _show_norms(measured: Risks, roles: Sequence[str]) -> None:

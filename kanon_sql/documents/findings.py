@@ -88,6 +88,11 @@ _SEPARATION = closed(
         "separation": (NUMBER, "The share of pairs of rows that differ in them."),
         "unique_rows": (COUNT, "Rows that are unique by them."),
         "unique_without": (or_null(COUNT), "Of a single column: rows that are unique by all others."),
+        "unique_people": (
+            or_null(COUNT),
+            "People with a row that no other person's row equals; null if rows are counted.",
+        ),
+        "unique_people_without": (or_null(COUNT), "Of a single column: the same by all others."),
     }
 )
 _NORM = closed(
@@ -182,6 +187,7 @@ _TABLE = closed(
         ),
         "sensitive": (list_of(_SENSITIVE), "What classes reveal of sensitive columns."),
         "unique_rows": (COUNT, "Rows that are unique by all quasi-identifiers."),
+        "unique_people": (or_null(COUNT), "People who are unique by them; null if rows are counted."),
         "columns": (list_of(_SEPARATION), "The quasi-identifiers, the most identifying first."),
         "sets": (list_of(_SEPARATION), "Small sets of them, the most identifying first."),
         "norms": (list_of(_NORM), "Rules of norms and laws. Not legal advice."),

@@ -22,6 +22,7 @@ from kanon_sql.plan.preflight import check_roles
 from kanon_sql.plan.privacy_models import check_models, check_unit, models_of
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import AnyPrivacyModel, Finding, PrivacyModel, PrivacyModels, ReleaseModel, journalist_risk
+from kanon_sql.privacy.model_set import UNIT
 from kanon_sql.release.findings import Homogeneous, Summary, counted_columns, summarize
 from kanon_sql.release.kinds import Cells, coded
 from kanon_sql.risk import attribution
@@ -250,7 +251,8 @@ class RiskMeasurement:
         self.observer.stage(f"Counting sets of columns in {role}")
         quasi_identifiers = [column for column in counted if column.name in names]
         cells = code(tables, relation, quasi_identifiers, rows, here, counted, further)
-        sets = separations(cells, quasi_identifiers, rows, self.largest_set, _SET_SECONDS)
+        people = next((column.counts.distinct for column in counted if column.name == further.get(UNIT)), None)
+        sets = separations(cells, quasi_identifiers, rows, self.largest_set, _SET_SECONDS, people)
         if not sets.complete:
             self.notes.append(f"time was up before all small sets of columns of {role} were counted")
         return found, sets, cells

@@ -45,6 +45,8 @@ _OF_PEOPLE: Mapping[str, str] = {
     "classes: one divided by the number of these people, for the rows of every person that are worst for them.",
     "linked_by": "The columns that show which rows belong to one person. Without any, an attacker needs this from "
     "elsewhere, so that the risk of several rows is an upper limit.",
+    "unique": "People with a row that no other person's row equals; rows that are unique, if people are unknown.",
+    "unique_without": "People, or rows, that are still unique by the other quasi-identifiers if this one is left out.",
     "attribution": "The mean probability, over the people of all classes, of guessing a person's value correctly by "
     "the most frequent one of their class; the guess does not use the class.",
 }

@@ -19,7 +19,8 @@ class Separation:
     """How far a set of columns distinguishes rows; NULL is a value.
 
     `distinction`: its distinct combinations over the rows. `separation`: the share of all pairs of rows that differ
-    in it. `unique_without`: of a single column, the rows that are unique by all other quasi-identifiers.
+    in it. `unique_without`: of a single column, the rows that are unique by all other quasi-identifiers. With a unit,
+    also the people with a row that only rows of theirs equal.
     """
 
     columns: tuple[str, ...]
@@ -28,6 +29,8 @@ class Separation:
     separation: float
     unique_rows: int
     unique_without: int | None = None
+    unique_people: int | None = None
+    unique_people_without: int | None = None
 
 
 @dataclass(frozen=True)
@@ -37,16 +40,25 @@ class Separations:
     columns: tuple[Separation, ...]
     sets: tuple[Separation, ...]
     unique_rows: int
+    unique_people: int | None
     complete: bool
 
 
 def separations(
-    cells: Cells, columns: Sequence[ColumnCounts], rows: int, largest: int, time_limit: float | None
+    cells: Cells,
+    columns: Sequence[ColumnCounts],
+    rows: int,
+    largest: int,
+    time_limit: float | None,
+    people: int | None = None,
 ) -> Separations:
-    """Count the quasi-identifiers of a table, and their sets of 2 to `largest` columns, on one frequency set."""
+    """Count the quasi-identifiers of a table, and their sets of 2 to `largest` columns, on one frequency set.
+
+    `people`: their number, if the cells have a unit.
+    """
     deadline = None if time_limit is None else time.monotonic() + time_limit
     names = [column.name for column in columns]
-    sets = Sets(cells, columns, columns, rows, deadline, keeps=True)
+    sets = Sets(cells, columns, columns, rows, deadline, keeps=True, people=people)
     singles = [_described(sets, (name,), rows, [other for other in names if other != name]) for name in names]
     # All small sets of the columns are counted, so their number is limited.
     combined = sorted(columns, key=lambda column: (-column.counts.distinct, column.order))[:MOST_COLUMNS]
@@ -55,22 +67,28 @@ def separations(
     complete = sets.count(small)
     counted = [combination for combination in small if complete or sets.is_counted(combination)]
     described = [_described(sets, combination, rows) for combination in counted]
-    unique = sets.figures(names).unique_rows
-    return Separations(tuple(sorted(singles, key=_rank)), tuple(sorted(described, key=_rank)), unique, complete)
+    together = sets.figures(names)
+    unique_people = together.people[0] if together.people else None
+    ranked = tuple(sorted(singles, key=_rank)), tuple(sorted(described, key=_rank))
+    return Separations(*ranked, together.unique_rows, unique_people, complete)
 
 
 def _described(sets: Sets, names: tuple[str, ...], rows: int, others: Sequence[str] | None = None) -> Separation:
     figures = sets.figures(names)
+    without = None if others is None else sets.figures(others)
     pairs = rows * (rows - 1)
     return Separation(
-        names,
-        figures.combinations,
-        figures.combinations / rows,
-        1 - (figures.squares - rows) / pairs if pairs else 1.0,
-        figures.unique_rows,
-        None if others is None else sets.figures(others).unique_rows,
+        columns=names,
+        combinations=figures.combinations,
+        distinction=figures.combinations / rows,
+        separation=1 - (figures.squares - rows) / pairs if pairs else 1.0,
+        unique_rows=figures.unique_rows,
+        unique_without=without.unique_rows if without else None,
+        unique_people=figures.people[0] if figures.people else None,
+        unique_people_without=without.people[0] if without and without.people else None,
     )
 
 
 def _rank(separation: Separation) -> tuple[int, float, int]:
-    return -separation.unique_rows, -separation.separation, len(separation.columns)
+    unique = separation.unique_rows if separation.unique_people is None else separation.unique_people
+    return -unique, -separation.separation, len(separation.columns)

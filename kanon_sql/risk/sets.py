@@ -15,10 +15,13 @@ from functools import cached_property
 from itertools import combinations
 from math import comb, exp, factorial
 
+import numpy as np
+
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.code_arrays import CodeArrays
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
+from kanon_sql.privacy.model_set import UNIT
 from kanon_sql.queries import Relation
 from kanon_sql.release.kinds import Cells, coded
 from kanon_sql.risk.people import Unit
@@ -26,7 +29,6 @@ from kanon_sql.risk.single_columns import SMALL_CLASS, UNIQUE, ColumnCounts, Gai
 
 MOST_COLUMNS = 12  # that are combined
 SAMPLED_ROWS = 500_000  # at least, of a table with four times as many
-_PERSON = "_person"  # the codes of people; columns of the table have other names
 Names = frozenset[str]  # of the columns in a set
 
 
@@ -88,7 +90,7 @@ def code(
     if not names:
         return Cells(there, there["cells"], [], [])  # there are no sets
     if unit:
-        names[_PERSON] = unit.column
+        names[UNIT] = unit.column
     values = {column.name: column.values for column in counted if column.values}
     return coded(tables, source, names, further or {}, there, rows, values)
 
@@ -182,7 +184,8 @@ class Sets:
     """The sets of columns counted so far, and how to count more. `keeps`: the cells, which are dropped otherwise.
 
     `sampled`: the rows behind the cells, if they are a sample. Unique rows and rows in small classes are then estimated
-    for all rows, to compare sets with each other; see `estimated_at_risk`. `unit`: whose people are counted as well.
+    for all rows, to compare sets with each other; see `estimated_at_risk`. `people`: their number, if they are counted
+    as well, by the unit in the cells; NULL is one person.
     """
 
     def __init__(
@@ -194,17 +197,17 @@ class Sets:
         deadline: float | None,
         keeps: bool = False,
         sampled: int | None = None,
-        unit: Unit | None = None,
+        people: int | None = None,
     ) -> None:
         self._cells, self._rows, self._deadline, self._keeps = cells, rows, deadline, keeps
-        self._sampled, self._unit = sampled, unit
-        self.whole = Whole(unit.people, "people") if unit else Whole(rows)
+        self._sampled, self._of_people = sampled, people is not None
+        self.whole = Whole(rows) if people is None else Whole(people, "people")
         self._order = {column.name: column.order for column in columns}
         self._stems = _stems(coded)
         self._candidates = Names(column.name for column in coded if column.role is None)
         none = SetFigures(1, int(rows == 1), rows if rows < SMALL_CLASS else 0, rows * rows)
-        if unit:
-            none = replace(none, people=(int(unit.people == 1), unit.people if unit.people < SMALL_CLASS else 0))
+        if people is not None:
+            none = replace(none, people=(int(people == 1), people if people < SMALL_CLASS else 0))
         self._figures = {Names(): none}
         self._alone = {
             column.name: SetFigures(
@@ -213,7 +216,7 @@ class Sets:
             for column in coded
         }
         for name, figures in self._alone.items():
-            if sampled or unit:  # for comparisons with sets that contain it
+            if sampled or self._of_people:  # for comparisons with sets that contain it
                 self._count(Names([name]))
             else:
                 self._figures[Names([name])] = figures
@@ -235,7 +238,7 @@ class Sets:
         if self._sampled:
             of_size = [int((small == size).sum()) for size in range(1, SMALL_CLASS)]
             unique_rows, small_rows = estimated_at_risk(of_size, self._sampled, self._rows)
-        people = self._people_at_risk(names) if self._unit else None
+        people = self._people_at_risk(names) if self._of_people else None
         self._figures[names] = SetFigures(len(classes), unique_rows, small_rows, int(classes @ classes), people)
 
     def _people_at_risk(self, names: Names) -> tuple[int, int]:
@@ -250,12 +253,14 @@ class Sets:
 
     @cached_property
     def _coded(self) -> CodeArrays:
-        tables, classes = self._cells.tables, self._cells.classes or self._cells.relation
-        arrays = tables.engine.arrays(classes)
+        tables, counted = self._cells.tables, self._cells.relation
+        if not self._of_people and self._cells.classes:
+            counted = self._cells.classes
+        arrays = tables.engine.arrays(counted)
         if not self._keeps:
-            tables.drop(classes)
+            tables.drop(counted)
         codes = {name: arrays[stem] for name, stem in self._stems.items()}
-        return CodeArrays(arrays["n"], codes, arrays[_PERSON] if self._unit else None)
+        return CodeArrays(arrays["n"], codes, np.ma.filled(arrays[UNIT], 0) if self._of_people else None)
 
     def identifying(self, names: Sequence[str]) -> tuple[int, int, int]:
         """How identifying a counted set is, for comparisons."""
@@ -310,7 +315,7 @@ class Sets:
     def _gained(self, names: Names, joined: tuple[str, ...]) -> Iterator[Gain]:
         """The gain by the last column of a set; without columns, no row is at risk."""
         before = self._figures.get(Names(joined)) if joined else SetFigures(1, 0, 0, 0)
-        counted_alone = not joined and not self._unit  # in all rows
+        counted_alone = not joined and not self._of_people  # in all rows
         after = self._alone[next(iter(names))] if counted_alone else self._figures[names]
         estimated = self._sampled is not None and not counted_alone
         if before:

@@ -74,6 +74,7 @@ class TableRisk:
             "several_rows": None if self.several_rows is None else asdict(self.several_rows),
             "sensitive": [asdict(column) for column in self.sensitive],
             "unique_rows": columns.unique_rows,
+            "unique_people": columns.unique_people,
             "columns": [asdict(column) for column in columns.columns],
             "sets": [asdict(columns_) for columns_ in columns.sets],
             "norms": [asdict(norm) for norm in self.norms],

@@ -251,7 +251,8 @@ def profiled_in(
         sample = sample_of(tables, source, counted, rows, unit) if is_for_spec else None
         read, rows_read = (sample.relation, sample.rows) if sample else (source, rows)
         cells = code(tables, read, coded, rows_read, coded_tables, counted, unit=unit)
-        sets = Sets(cells, counted, coded, rows, deadline, sampled=rows_read if sample else None, unit=unit)
+        people = unit.people if unit else None
+        sets = Sets(cells, counted, coded, rows, deadline, sampled=rows_read if sample else None, people=people)
         complete = count_sets(sets, combined, largest_set)
         listed = sets.listed([column.name for column in combined], largest_set)
         gains = sets.gains()

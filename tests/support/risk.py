@@ -111,6 +111,14 @@ class Counted:
         return len(same), sum(map(len, same)), people
 
 
+def people_alone(rows: Sequence[Row], names: Sequence[str], unit: str) -> int:
+    """The people with a row that no other person's row equals."""
+    people: dict[tuple[Any, ...], set[Any]] = {}
+    for row in rows:
+        people.setdefault(tuple(row[name] for name in names), set()).add(row[unit])
+    return len(set().union(*(members for members in people.values() if len(members) == 1)))
+
+
 def separated(rows: Sequence[Row], columns: Sequence[str]) -> tuple[Fraction, Fraction, int]:
     """Distinction, separation and unique rows of some columns, pair by pair."""
     tuples = [tuple(row[name] for name in columns) for row in rows]
