@@ -40,6 +40,8 @@ def test_people_of_classes_are_those_of_plain_python(rows: int, values: int, col
     smallest: dict[int, int] = {}
     for members in classes.values():
         smallest |= {person: min(len(members), smallest.get(person, 400)) for person in members}
-    sizes, of_people = CodeArrays(np.full(400, rows), codes, people).people(names)
-    assert sorted(sizes) == sorted(map(len, classes.values()))
-    assert sorted(of_people) == sorted(smallest.values())
+    arrays = CodeArrays(np.full(400, rows), codes, people)
+    counted = arrays.people(names)
+    assert sorted(counted.people) == sorted(map(len, classes.values()))
+    assert sorted(counted.smallest) == sorted(smallest.values())
+    assert sorted(counted.rows) == sorted(arrays.classes(names))

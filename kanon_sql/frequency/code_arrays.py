@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -12,6 +13,15 @@ from numpy.typing import NDArray
 _MOST_KEYS = 2**63 - 1  # combinations of codes that a number can represent
 _DENSE = 4  # combinations per row, up to which they are counted in an array of all possible ones
 Integers = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class PeopleOfClasses:
+    """The rows and the people of every class, and for every person the people in the smallest of their classes."""
+
+    rows: Integers
+    people: Integers
+    smallest: Integers
 
 
 class CodeArrays:
@@ -40,8 +50,8 @@ class CodeArrays:
         order = np.argsort(keys)
         return np.add.reduceat(self._rows[order], _starts(keys[order]))
 
-    def people(self, names: Sequence[str]) -> tuple[Integers, Integers]:
-        """The numbers of people in the classes of equal codes; and of every person in the smallest of their classes."""
+    def people(self, names: Sequence[str]) -> PeopleOfClasses:
+        """The people in the classes of equal codes."""
         assert self._people is not None
         keys, most = self._keys(names)
         people = int(self._people.max()) + 1
@@ -50,13 +60,19 @@ class CodeArrays:
         # Every class of every person once, in the order of classes: all people of a class stand together.
         pairs = keys.astype(np.int64) * people + self._people
         pairs.sort()  # np.unique hashes them, which takes ten times as long
-        pairs = pairs[_starts(pairs)]
-        classes = pairs // people
-        person = pairs - classes * people
-        sizes = np.diff(_starts(classes), append=len(classes))
+        starts = _starts(pairs)
+        classes = pairs[starts] // people
+        person = pairs[starts] - classes * people
+        starts_of_classes = _starts(classes)
+        sizes = np.diff(starts_of_classes, append=len(classes))
         smallest = np.full(people, people + 1)
         np.minimum.at(smallest, person, sizes.repeat(sizes))
-        return sizes, smallest[smallest <= people]  # some codes may have no person
+        counted = self._rows is not None
+        return PeopleOfClasses(
+            rows=self.classes(names) if counted else np.diff(starts[starts_of_classes], append=len(pairs)),
+            people=sizes,
+            smallest=smallest[smallest <= people],  # some codes may have no person
+        )
 
     def _keys(self, names: Sequence[str]) -> tuple[Integers, int]:
         """A number per row that represents its codes, and the number of possible ones."""

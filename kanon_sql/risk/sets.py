@@ -19,7 +19,7 @@ import numpy as np
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.frequency.code_arrays import CodeArrays
+from kanon_sql.frequency.code_arrays import CodeArrays, PeopleOfClasses
 from kanon_sql.hints import IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE
 from kanon_sql.privacy.model_set import UNIT
 from kanon_sql.queries import Relation
@@ -232,23 +232,23 @@ class Sets:
         return True
 
     def _count(self, names: Names) -> None:
-        classes = self._coded.classes(self._sorted(names))
+        of_people = self._coded.people(self._sorted(names)) if self._of_people else None
+        classes = of_people.rows if of_people else self._coded.classes(self._sorted(names))
         small = classes[classes < SMALL_CLASS]
         unique_rows, small_rows = int((small == 1).sum()), int(small.sum())
         if self._sampled:
             of_size = [int((small == size).sum()) for size in range(1, SMALL_CLASS)]
             unique_rows, small_rows = estimated_at_risk(of_size, self._sampled, self._rows)
-        people = self._people_at_risk(names) if self._of_people else None
+        people = self._people_at_risk(of_people) if of_people else None
         self._figures[names] = SetFigures(len(classes), unique_rows, small_rows, int(classes @ classes), people)
 
-    def _people_at_risk(self, names: Names) -> tuple[int, int]:
+    def _people_at_risk(self, counted: PeopleOfClasses) -> tuple[int, int]:
         """The unique people, and those in classes below 5."""
-        classes, smallest = self._coded.people(self._sorted(names))
         if not self._sampled:
-            return int((smallest == 1).sum()), int((smallest < SMALL_CLASS).sum())
-        of_size = [int((classes == size).sum()) for size in range(1, SMALL_CLASS)]
+            return int((counted.smallest == 1).sum()), int((counted.smallest < SMALL_CLASS).sum())
+        of_size = [int((counted.people == size).sum()) for size in range(1, SMALL_CLASS)]
         # A person with rows in several of these classes is counted in each, so these can be more than all people.
-        unique, small = estimated_at_risk(of_size, len(smallest), self.whole.number)
+        unique, small = estimated_at_risk(of_size, len(counted.smallest), self.whole.number)
         return min(unique, self.whole.number), min(small, self.whole.number)
 
     @cached_property
