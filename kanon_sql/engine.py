@@ -243,6 +243,10 @@ class Engine(Protocol):
     def send(self, query: str, target: Engine, relation: Relation) -> None:
         """Create a temporary table, here or in another engine, from the result of a query here."""
 
+    def bytes_to_send(self, _: Table, __: Sequence[str]) -> int | None:
+        """The bytes of all values of some columns; None if an embedded engine can find other values equal."""
+        return None
+
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table, if it exists."""
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from kanon_sql import anonymize, cloak, compare, explain, profile, search, verify
+from kanon_sql import anonymize, cloak, compare, explain, profile, risk, search, verify
 from kanon_sql.engine import Engine
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
@@ -164,6 +164,17 @@ def test_only_kept_columns_are_examined(
     anonymize(SOURCE, spec, connection=people.connection, k=3, into="released")
     assert len(recorded.reads(SOURCE)) == 2 + more
     assert len([sql for sql in recorded.reads(SOURCE) if "LIMIT 100000" in sql]) == (1 if keep else 0)
+
+
+def test_risk_reads_a_table_on_a_server_for_its_size_and_its_rows(
+    postgres: PostgreSQL, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create_table(postgres, SOURCE, TYPES, ROWS)
+    recorded = Recorded(postgres, monkeypatch)
+    risk(SOURCE, {**SPEC, "privacy": {"t_closeness": {"ill": 0.2}}}, connection=postgres.connection)
+    size, rows = recorded.reads(SOURCE)
+    assert "COUNT(*)" in size
+    assert "GROUP BY" not in rows
 
 
 def test_only_reading_statements_are_counted(postgres: PostgreSQL, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,6 +52,8 @@ _IN_DUCKDB = {
     "uuid": "UUID",
 }
 _SCHEME = re.compile("^postgres(?:ql)?://", re.IGNORECASE)
+_VALUE_BYTES = 8  # of a number; a text takes as much more than its length
+_LONGEST_ROW = 1_000_000  # bytes of texts, so that a line of CSV fits into DuckDB's 2 MB even if all are quotes
 _TELLS_VALID_INPUT = 160_000  # the first version with pg_input_is_valid
 _NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
 _HOST = r"(?:\[[^\]]*\]|[^][:@/?#,]*)(?::\d*)?"
@@ -157,7 +159,7 @@ class PostgreSQL(Engine):
         """The engine's plan of a query, as text."""
         return "\n".join(line for (line,) in self.rows(f"EXPLAIN {self._named.complete(sql)}"))
 
-    def _catalog(self, query: str, *parameters: str | Relation) -> list[tuple[Any, ...]]:
+    def _catalog(self, query: str, *parameters: str | Relation | list[str]) -> list[tuple[Any, ...]]:
         """The rows of a query on the catalog; the parameter of a relation is its quoted name."""
         values = [
             _sql("{}", queries.parts(parameter, self.dialect)) if isinstance(parameter, Relation) else parameter
@@ -434,6 +436,24 @@ class PostgreSQL(Engine):
             self.run(queries.create_as(temporary, query, self.dialect, temporary=True))
         else:
             raise SourceError(f"PostgreSQL sends rows to an embedded DuckDB only, not to {target.name}")
+
+    def bytes_to_send(self, table: Table, columns: Sequence[str]) -> int | None:
+        """The bytes of all values of some columns; None if DuckDB cannot read them, or can find other values equal."""
+        ((equal_elsewhere,),) = self._catalog(postgres_sql.EQUAL_ELSEWHERE, table.relation, list(columns))
+        if not equal_elsewhere:
+            return None
+        kinds = {column.name: column.kind for column in table.columns if column.name in columns}
+        lengths = [_sql(postgres_sql.LENGTH, [name]) for name, kind in kinds.items() if kind == "text"]
+        late = [_sql(postgres_sql.LATE, [name], [name]) for name, kind in kinds.items() if kind == "timestamp"]
+        size = postgres_sql.SIZE.format(
+            lengths=" + ".join(lengths) or "0",
+            late=" OR ".join(late) or "FALSE",
+            table=_sql("{}", queries.parts(table.relation, self.dialect)),
+        )
+        ((rows, length, longest, too_late),) = self.rows(size)
+        if too_late or longest > _LONGEST_ROW:
+            return None
+        return int(length) + int(rows) * len(columns) * _VALUE_BYTES
 
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table."""

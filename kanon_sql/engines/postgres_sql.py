@@ -212,6 +212,27 @@ FROM described JOIN pg_type AS t ON t.oid = type
 WHERE typtype <> 'd'
 ORDER BY attnum
 """
+# Whether DuckDB finds the same values of some columns equal: no collation ignores differences, and all types are
+# PostgreSQL's own (16384 is the first OID of others) or enumerations.
+EQUAL_ELSEWHERE = """
+WITH RECURSIVE described AS (
+  SELECT atttypid AS type, attcollation AS rules
+  FROM pg_attribute
+  WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped AND attname = ANY(%s::text[])
+  UNION ALL
+  SELECT typbasetype, rules FROM described JOIN pg_type AS domain ON domain.oid = type WHERE typtype = 'd'
+)
+SELECT BOOL_AND((t.typtype = 'e' OR t.oid < 16384) AND COALESCE(c.collisdeterministic, TRUE))
+FROM described JOIN pg_type AS t ON t.oid = type LEFT JOIN pg_collation AS c ON c.oid = rules
+WHERE t.typtype <> 'd'
+"""
+# OFFSET 0 keeps the lengths from being computed twice. No text is read for its length, however long it is.
+SIZE = """
+SELECT COUNT(*), COALESCE(SUM(r.length), 0), COALESCE(MAX(r.length), 0), COUNT(*) FILTER (WHERE r.late)
+FROM (SELECT {lengths} AS length, {late} AS late FROM {table} OFFSET 0) AS r
+"""
+LENGTH = "COALESCE(CAST(OCTET_LENGTH(CAST({} AS TEXT)) AS BIGINT), 0)"
+LATE = "({} >= '294247-01-01' AND {} < 'infinity')"  # timestamps after DuckDB's last
 DESCRIBED = """
 SELECT
   d.name, format_type(t.oid, d.modifier), format_type(t.oid, NULL),

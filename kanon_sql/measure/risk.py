@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql import queries
+from kanon_sql.engine import Table
 from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.measure.evidence import evidence_of
+from kanon_sql.measure.fetched import fetched
 from kanon_sql.measure.known_rows import linking_columns, several_rows
 from kanon_sql.measure.labelled import PopulationQuery
 from kanon_sql.measure.owners import waiting_changes
@@ -97,14 +99,15 @@ class RiskMeasurement:
             # First, so that a problem with the unit or the population is found before any long query.
             models, released, population = self._released(stack, role, source, models, whole)
             stack.enter_context(source.engine.snapshot())
-            tables = stack.enter_context(Scratch(source.engine, "risk"))
-            rows, relation = to_count(tables, source.table)
+            near = self._near(stack, role, source, models, whole)
+            tables = stack.enter_context(Scratch(near.engine, "risk"))
+            rows, relation = to_count(tables, near.table)
             if rows == 0:
                 raise _empty(name)
-            copy = replace(source, table=replace(source.table, relation=relation))
+            copy = replace(near, table=replace(near.table, relation=relation))
             counted = released if released is not source or models.needs_all(source) else copy
             further = counted_columns(models.every, self.spec.sensitive) if counted is copy else {}
-            here = stack.enter_context(Scratch(stack.enter_context(embedded_for(source.engine)), "risk_cells"))
+            here = stack.enter_context(Scratch(stack.enter_context(embedded_for(near.engine)), "risk_cells"))
             contents_found, sets, cells = self._columns(role, tables, copy, models.names, rows, further, here)
             if counted is not copy:
                 here.drop(cells.relation)
@@ -136,6 +139,15 @@ class RiskMeasurement:
             self.people_unknown,
             known_rows,
         )
+
+    def _near(
+        self, stack: contextlib.ExitStack, role: str, source: Source, models: _Models, whole: Whole | None
+    ) -> Source:
+        """The source, or a copy of its table in an embedded engine if its values can be compared there."""
+        if source.engine.is_embedded or models.need_server(source.table, whole.source.table if whole else None):
+            return source
+        self.observer.stage(f"Fetching {role}")
+        return stack.enter_context(fetched(source))
 
     def _several_rows(
         self,
@@ -294,6 +306,22 @@ class _Models:
             models=(*self.requested.models, *of_class),
             of_release=(*self.requested.of_release, *of_release),
         )
+
+    def need_server(self, table: Table, whole: Table | None) -> bool:
+        """Whether only a server can compare the values of its table with a population, the whole table or a hierarchy.
+
+        Both tables get their own types in an embedded engine, and engines print decimal numbers and times differently.
+        """
+        every = self.every
+        groups = every.groups
+        for name in every.compared:
+            column = table.column(every.sensitive[name])
+            other = whole.column(every.sensitive[name]) if whole else column
+            if column is None or other is None or other.kind != column.kind:
+                return True
+            if (whole and column.kind == "decimal") or (name in groups and column.kind not in ("text", "integer")):
+                return True
+        return every.population is not None
 
     def needs_all(self, source: Source) -> bool:
         """Whether a model needs a column that the copy for counting lacks, such as a UUID that identifies people."""
