@@ -119,6 +119,25 @@ def test_the_server_counts_what_duckdb_could_count_differently(
     assert any('"map_' in query or "code_0" in query for query in sent)
 
 
+@pytest.mark.parametrize(
+    ("types", "values", "hidden"),
+    [
+        (("NUMERIC", "NUMERIC"), ("5.00", "7.50"), "NaN"),
+        (("DOUBLE PRECISION", "TEXT"), ("5", "7.5"), "NaN"),
+        (("TIMESTAMPTZ", "TEXT"), ("0044-03-15 00:00:00+00 BC", "2024-01-02 00:00:00+00"), "infinity"),
+    ],
+)
+def test_a_release_is_compared_with_its_source_as_the_server_prints_values(
+    postgres: PostgreSQL, monkeypatch: pytest.MonkeyPatch, types: Values, values: Values, hidden: str
+) -> None:
+    rows = [(str(place % 2), values[place % 2]) for place in range(3)]
+    create_table(postgres, "visits", {"zip": "TEXT", "ill": types[0]}, [*rows, ("9", hidden)])
+    create_table(postgres, "released", {"zip": "TEXT", "ill": types[1]}, rows)
+    here, there = both(monkeypatch, postgres, quasi_identifiers=["zip"], sensitive=["ill"], release="released")
+    assert here == there
+    assert here["release"]["sensitive"][0]["distinct_l"] == 1
+
+
 def test_columns_that_cannot_be_counted_stay_on_the_server(postgres: PostgreSQL, sent: list[str]) -> None:
     create_table(postgres, "visits", {"zip": "TEXT", "note": "JSON"}, [("1", "{}"), ("1", "[]"), ("2", "{}")])
     found = risk("visits", quasi_identifiers=["zip"], connection=postgres.connection)
