@@ -138,6 +138,33 @@ def test_a_release_is_compared_with_its_source_as_the_server_prints_values(
     assert here["release"]["sensitive"][0]["distinct_l"] == 1
 
 
+@pytest.mark.parametrize(
+    ("type_name", "hierarchy"),
+    [
+        ("DOUBLE PRECISION", {"ranges": [2]}),
+        ("NUMERIC", {"ranges": [2]}),
+        ("TIMESTAMP", {"dates": ["month", "year"]}),
+        ("BOOLEAN", "suppress"),
+        ("TIME", "suppress"),
+    ],
+)
+def test_values_are_found_in_a_hierarchy(
+    postgres: PostgreSQL, monkeypatch: pytest.MonkeyPatch, type_name: str, hierarchy: Any
+) -> None:
+    values = {
+        "TIMESTAMP": ("2024-01-01 00:00:00.5", "2024-01-01", "2024-02-01", "2024-01-01"),
+        "BOOLEAN": ("t", "f", "t", "f"),
+        "TIME": ("24:00", "12:00", "12:00", "01:00:00.5"),
+    }.get(type_name, ("5", "7.50", "6", "5.0"))
+    rows = [(str(place % 2), value) for place, value in enumerate(values)]
+    create_table(postgres, "visits", {"zip": "TEXT", "ill": type_name}, rows)
+    distance = {"ill": {"t": 0.3, "distance": "hierarchical", "hierarchy": hierarchy}}
+    options: dict[str, Any] = {"quasi_identifiers": ["zip"], "sensitive": ["ill"], "t_closeness": distance}
+    here, there = both(monkeypatch, postgres, **options)
+    assert here == there
+    assert 0 < here["source"]["verdict"]["models"][1]["achieved"] < 1
+
+
 def test_columns_that_cannot_be_counted_stay_on_the_server(postgres: PostgreSQL, sent: list[str]) -> None:
     create_table(postgres, "visits", {"zip": "TEXT", "note": "JSON"}, [("1", "{}"), ("1", "[]"), ("2", "{}")])
     found = risk("visits", quasi_identifiers=["zip"], connection=postgres.connection)

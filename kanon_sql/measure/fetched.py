@@ -7,10 +7,25 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kanon_sql import queries
+from kanon_sql.engine import Table
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.plan.source import Source
+from kanon_sql.privacy import PrivacyModels
 
 MOST_BYTES = 1_000_000_000  # of all values; the server counts a larger table
+
+
+def needs_server(model: PrivacyModels, table: Table, whole: Table | None = None) -> bool:
+    """Whether only the server of a table can compare its values with those of a population, or of the whole table.
+
+    A copy would have types of its own, and engines print decimal numbers and times differently.
+    """
+    columns = [model.sensitive[name] for name in model.compared] if whole else []
+    kinds = [{other.name: other.kind for other in described.columns} for described in (table, whole) if described]
+    unlike = [
+        name for name in columns if len({kind.get(name) for kind in kinds}) > 1 or kinds[0].get(name) == "decimal"
+    ]
+    return bool(unlike) or model.population is not None
 
 
 @contextlib.contextmanager

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.engine import Table
 from kanon_sql.engines.opening import embedded_for
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.measure.evidence import evidence_of
-from kanon_sql.measure.fetched import fetched
+from kanon_sql.measure.fetched import fetched, needs_server
 from kanon_sql.measure.known_rows import linking_columns, several_rows
 from kanon_sql.measure.labelled import PopulationQuery
 from kanon_sql.measure.owners import waiting_changes
@@ -144,7 +143,7 @@ class RiskMeasurement:
         self, stack: contextlib.ExitStack, role: str, source: Source, models: _Models, whole: Whole | None
     ) -> Source:
         """The source, or a copy of its table in an embedded engine if its values can be compared there."""
-        if source.engine.is_embedded or models.need_server(source.table, whole.source.table if whole else None):
+        if source.engine.is_embedded or needs_server(models.every, source.table, whole.source.table if whole else None):
             return source
         self.observer.stage(f"Fetching {role}")
         return stack.enter_context(fetched(source))
@@ -306,22 +305,6 @@ class _Models:
             models=(*self.requested.models, *of_class),
             of_release=(*self.requested.of_release, *of_release),
         )
-
-    def need_server(self, table: Table, whole: Table | None) -> bool:
-        """Whether only a server can compare the values of its table with a population, the whole table or a hierarchy.
-
-        Both tables get their own types in an embedded engine, and engines print decimal numbers and times differently.
-        """
-        every = self.every
-        groups = every.groups
-        for name in every.compared:
-            column = table.column(every.sensitive[name])
-            other = whole.column(every.sensitive[name]) if whole else column
-            if column is None or other is None or other.kind != column.kind:
-                return True
-            if (whole and column.kind == "decimal") or (name in groups and column.kind not in ("text", "integer")):
-                return True
-        return every.population is not None
 
     def needs_all(self, source: Source) -> bool:
         """Whether a model needs a column that the copy for counting lacks, such as a UUID that identifies people."""
