@@ -1,5 +1,20 @@
 -- What an attacker learns about a person's sensitive value from the person's equivalence class.
 
+-- name: people_who_fit
+-- Count the rows of classes, and those of classes that rows of fewer than $k people of the source fit; classes that no row fits are no evidence.
+-- columns: rows, few_rows, fewest (people who fit a class)
+SELECT
+  COALESCE(SUM(k.n), 0) AS rows,
+  COALESCE(SUM(CASE WHEN k.people BETWEEN 1 AND $k - 1 THEN k.n ELSE 0 END), 0) AS few_rows,
+  MIN(CASE WHEN k.people > 0 THEN k.people END) AS fewest
+FROM (
+  SELECT c.class, MAX(c.n) AS n, COUNT(DISTINCT pairs.person) AS people
+  FROM $classes AS c
+  LEFT JOIN (SELECT f.class, s.person FROM $fits AS f JOIN (SELECT p.row_id, $unit AS person FROM $source AS p) AS s ON s.row_id = f.target) AS pairs
+    ON pairs.class = c.class
+  GROUP BY c.class
+) AS k;
+
 -- name: skewed
 -- Count the rows of classes where some value's share is far above its share in the whole release (skewness attack).
 -- columns: rows, classes (where a share is at least $times as large and at least $points larger), largest (ratio, over all classes)

@@ -1,6 +1,7 @@
 """Background knowledge of any m of n attributes, against brute force and planted cases."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from typing import Any
@@ -9,7 +10,7 @@ import pandas
 import pytest
 
 from kanon_sql import attack
-from kanon_sql.attack import Outcome, attributes
+from kanon_sql.attack import Outcome, attributes, matching
 
 
 def known(release: pandas.DataFrame, names: Sequence[str], **more: Any) -> list[Outcome]:
@@ -86,3 +87,49 @@ def test_a_release_without_a_sensitive_column_is_attacked_too() -> None:
     release = rows_of(random.Random(1), 2, 9)[["q0", "q1"]]
     (few,) = attack(release, quasi_identifiers=["q0", "q1"], only="known_attributes").outcomes
     assert few.attempts == 9
+
+
+@pytest.mark.parametrize("sample", [10, matching.SAMPLE], ids=["sampled", "all"])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_people_who_fit_a_class_are_those_of_plain_python(
+    seed: int, sample: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (matching, attributes):
+        monkeypatch.setattr(module, "SAMPLE", sample)
+    draw = random.Random(seed)
+    rows = [(draw.randrange(12), draw.randrange(4), draw.choice(["a", "b", None])) for _ in range(60)]
+    source = pandas.DataFrame(rows, columns=["patient", "zip", "sex"]).astype({"zip": str})
+    release = source[["zip", "sex"]].assign(zip=["0-1" if zip_code < 2 else "2-3" for _, zip_code, _ in rows])
+    spec = {
+        "quasi_identifiers": {"zip": {"hierarchy": {"groups": {"0-1": ["0", "1"], "2-3": ["2", "3"]}}}, "sex": None},
+        "unit": "patient",
+        "privacy": {"k": 9},
+    }
+    (found,) = attack(release, source=source, spec=spec, only="few_people", attempts=1).outcomes[1:2]
+    people: dict[tuple[str, str | None], set[int]] = {}
+    for patient, zip_code, sex in rows:
+        people.setdefault(("0-1" if zip_code < 2 else "2-3", sex), set()).add(patient)
+    sizes = Counter(zip(release["zip"], [sex for *_, sex in rows], strict=True))
+    few = sum(sizes[class_] for class_, members in people.items() if len(members) < 9)
+    assert found.name == "few_people"
+    if sample < 60:
+        assert found.sampled
+        assert found.attempts in {sum(some) for some in subsets([*sizes.values()])}
+    else:
+        assert (found.attempts, found.successes, found.affected) == (60, few, few)
+        assert found.figures == {"fewest_people": min(map(len, people.values()))}
+
+
+def subsets(numbers: Sequence[int]) -> list[tuple[int, ...]]:
+    return [some for size in range(1, len(numbers) + 1) for some in combinations(numbers, size)]
+
+
+def test_equal_rows_of_a_person_do_not_look_like_people() -> None:
+    """Six equal rows of each person: no class has fewer than 5 rows, and every class has one person."""
+    source = pandas.DataFrame([(person, person) for person in range(30) for _ in range(6)], columns=["patient", "zip"])
+    spec = {"quasi_identifiers": {"zip": None}, "unit": "patient", "privacy": {"k": 5}}
+    rows, people = attack(source[["zip"]], source=source, spec=spec, only="known_attributes").outcomes
+    assert (rows.name, rows.affected) == ("known_attributes", 0)
+    assert (people.name, people.affected, people.figures) == ("few_people", 180, {"fewest_people": 1})
+    (only_rows,) = attack(source[["zip"]], source=source, quasi_identifiers=["zip"], only="known_attributes").outcomes
+    assert only_rows.name == "known_attributes"

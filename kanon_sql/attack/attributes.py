@@ -4,7 +4,8 @@ Source: B. C. M. Fung, K. Wang, R. Chen, P. S. Yu, "Privacy-preserving data publ
 2010, section 2.1; M. Terrovitis, N. Mamoulis, P. Kalnis, "Privacy-preserving anonymization of set-valued data" (k^m),
 VLDB 2008. The attacker has a person's labels of any m attributes, and takes all rows with these labels. The attack
 succeeds if they are fewer than k, or if all of them have one sensitive value. All sets of attributes are tried, or a
-random sample if there are many.
+random sample if there are many. Rows of one person can hide that person from these counts, so the people of the source
+who fit a class are counted as well, if the source has a unit.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from math import comb
 
 from kanon_sql import queries
 from kanon_sql.attack.homogeneity import by_chance, ranges_of_classes
-from kanon_sql.attack.matching import classes_of
-from kanon_sql.attack.material import Attack, Material
+from kanon_sql.attack.matching import SAMPLE, classes_of, fitting, people_of_sample
+from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.generalization.values import Label
 from kanon_sql.privacy import Predicate
-from kanon_sql.queries import Crossed, Relation
+from kanon_sql.queries import Crossed, Hole, Relation
 
 _MOST_SETS = 256
 _MOST_CROSSED = 500_000  # rows of classes, repeated for the sets that are counted in one query
@@ -34,6 +35,8 @@ def _attributes(material: Material) -> Iterator[Outcome]:
     sets, k = list(_sets(material.quasi_identifiers, random.Random(material.seed))), material.k or 2
     found = _rows(material, sets, Predicate("SUM(n) >= $k", {"k": k}), classes_of(material, material.release))
     yield _outcome(material, found, f"fit fewer than {k} rows", "require k-anonymity for all of them")
+    if material.source and material.source.unit and not material.release.unit:
+        yield _few_people(material, material.source, k)
     for column in material.sensitive:
         several_values = Predicate("MIN(low) < MAX(high)")
         found = _rows(material, sets, several_values, ranges_of_classes(material, column), ["low", "high"])
@@ -82,6 +85,30 @@ def _rows(
     return found
 
 
+def _few_people(material: Material, source: Copy, k: int) -> Outcome:
+    """The rows of classes that only rows of few people of the source fit, which the release itself does not show."""
+    whole, release = material.in_common, material.release
+    if release.rows > SAMPLE:
+        people_of_sample(material, source)
+        classes, fits = whole.tables["near_classes"], whole.tables["near_fits"]
+    else:
+        classes, names = classes_of(material, release), material.quasi_identifiers_of(source)
+        fits = fitting(material, source.relation, source, classes, names, target="row_id")
+    holes: dict[str, Hole] = {"classes": classes, "fits": fits, "source": source.relation, "unit": source.unit, "k": k}
+    ((rows, few, fewest),) = material.tables.rows("attack_attributes/people_who_fit", **holes)
+    return Outcome(
+        "few_people",
+        f"{int(few):,} of {int(rows):,} rows are in classes that rows of fewer than {k} people of the source fit, by "
+        f"{material.unit}.",
+        attempts=int(rows),
+        successes=int(few),
+        affected=round(int(few) / max(1, int(rows)) * release.rows),
+        sampled=int(rows) < release.rows,
+        figures={"fewest_people": None if fewest is None else int(fewest)},
+        avoid="count people when you anonymize, with the same unit",
+    )
+
+
 def _codes(labels: Sequence[Label]) -> list[int]:
     """The same number for equal labels."""
     codes: dict[Label, int] = {}
@@ -117,4 +144,5 @@ ATTRIBUTES = Attack(
     "known_attributes",
     "Take the rows that show a person's labels of some quasi-identifiers.",
     _attributes,
+    outcomes=("known_attributes", "few_people"),
 )

@@ -54,6 +54,19 @@ _ATTRIBUTES = [
         [(1, 2), (2, 1), (4, 1)],
         _OF_CLASSES,
     ),
+    Case(  # class 1 fits the rows of one person, 2 of an unknown person, 3 of nobody, and 4 of two people
+        "attack_attributes/people_who_fit",
+        {
+            "classes": _CLASSES,
+            "fits": Relation("fits"),
+            "source": Relation("source"),
+            "unit": ["c3"],
+            "k": 2,
+        },
+        ["rows", "few_rows", "fewest"],
+        [(8, 2, 1)],
+        {**_OF_CLASSES, **_SOURCE, **relation("fits", "target class", (1, 1), (2, 1), (4, 2), (2, 4), (3, 4))},
+    ),
     Case(
         "attack_attributes/ranges_of_classes",
         {"classes": _CLASSES, "labels": ["c0"], "values": Relation("values")},
