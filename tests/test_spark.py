@@ -39,6 +39,7 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.opening import open_engine
 from kanon_sql.engines.spark import Spark
 from kanon_sql.errors import KanonError, SourceError, SpecError, TargetError
+from kanon_sql.measure import fetched
 from kanon_sql.plan.observer import Observer
 from kanon_sql.relation import Relation
 from kanon_sql.release import findings, tables
@@ -277,6 +278,33 @@ def test_a_source_and_a_target_in_separate_schemas(cluster: Spark) -> None:
         cluster.connection.catalog.setCurrentDatabase(home)
 
 
+@pytest.mark.parametrize("unit", [None, "name"])
+def test_the_risk_is_that_of_the_same_table_in_duckdb(cluster: Spark, unit: str | None) -> None:
+    rows = [*ROWS, *(("p2", 21.5, "z00", None) for _ in range(2)), ("p1", None, "z11", "flu")]
+    types = {**TYPES, "age": "DOUBLE"}
+    spec = {**SPEC, "unit": unit, "identifiers": [] if unit else ["name"]}
+    found = []
+    for engine in (cluster, DuckDB()):
+        create_table(engine, "stays", types, rows)
+        anonymize("stays", spec, k=3, suppression_limit=1.0, into="safe_stays", connection=engine.connection)
+        of_source = risk("stays", spec, k=3, connection=engine.connection)
+        of_both = risk("stays", spec, k=3, release="safe_stays", connection=engine.connection)
+        found.append((of_source.to_dict(), of_both.to_dict()))
+    of_spark, of_duckdb = found
+    assert of_spark == of_duckdb
+    assert of_spark[1]["release"]["verdict"]["holds"]
+    assert (of_spark[1]["release"]["counted"], of_spark[1]["release"]["people_unknown"]) == (
+        "people" if unit else "rows",
+        False,
+    )
+
+
+def test_the_risk_of_rows_that_cannot_be_copied_is_refused(cluster: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetched, "MOST_BYTES", 10)
+    with pytest.raises(SpecError, match="copies the rows of spark to the client"):
+        risk("people", quasi_identifiers=["zip"], connection=cluster.connection)
+
+
 # Refusals
 
 
@@ -290,7 +318,6 @@ def test_a_refused_refresh_names_an_alternative(cluster: Spark) -> None:
     ("options", "sentence"),
     [
         (lambda c: explain("people", SPEC, k=3, connection=c), "explain works with temporary tables"),
-        (lambda c: risk("people", quasi_identifiers=["zip"], connection=c), "risk works with temporary tables"),
         (lambda c: anatomize("people", SPEC, l=2, into="x", connection=c), "anatomize works with temporary tables"),
         (lambda c: anonymize("people", SPEC, k=3, connection=c), "no temporary table to keep a release in"),
         (lambda c: anonymize("people", SPEC, k=3, into="x", form="anatomy", connection=c), "an anatomy needs"),

@@ -41,6 +41,7 @@ _KINDS = {
     "string": "text",
 }
 _IN_DUCKDB = {"timestamp_ntz": "TIMESTAMP", "timestamp": "TIMESTAMPTZ"}
+_VALUE_BYTES = 8  # of a number; a text takes as much more than its length
 _LOADED, _FETCHED = queries.scratch("kanon_loaded_for_spark"), Relation("kanon_fetched")
 _LOST = "Spark says: the connection is lost; see the server's log, and run again"
 _URL_FORM = "sc://host:15002, with ;token=… behind a last / where the server asks for one"
@@ -282,6 +283,14 @@ class Spark(Engine):
                 self.connection.sql(query).createOrReplaceTempView(relation.name)
         else:
             raise SourceError(f"Spark sends rows to an embedded DuckDB only, not to {target.name}")
+
+    def bytes_to_send(self, table: Table, columns: Sequence[str]) -> int | None:
+        """The bytes of all values of some columns. DuckDB finds the same ones equal: collated texts are `other`."""
+        texts = [column.name for column in table.columns if column.kind == "text" and column.name in columns]
+        lengths = " + ".join(f"COALESCE(OCTET_LENGTH({_quoted(name)}), 0)" for name in texts) or "0"
+        read = queries.select_all(table.relation, self.dialect)
+        ((rows, length),) = self.rows(f"SELECT COUNT(*), COALESCE(SUM({lengths}), 0) FROM ({read})")
+        return int(length) + int(rows) * len(columns) * _VALUE_BYTES
 
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table, never a lasting one with the same name."""

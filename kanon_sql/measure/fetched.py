@@ -9,6 +9,7 @@ from dataclasses import replace
 from kanon_sql import queries
 from kanon_sql.engine import Table
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
 
@@ -26,6 +27,19 @@ def needs_server(model: PrivacyModels, table: Table, whole: Table | None = None)
         name for name in columns if len({kind.get(name) for kind in kinds}) > 1 or kinds[0].get(name) == "decimal"
     ]
     return bool(unlike) or model.population is not None
+
+
+@contextlib.contextmanager
+def copied_here(source: Source, verb: str) -> Iterator[Source]:
+    """The same copy of a table on a server without temporary tables, such as Spark; SpecError if there can be none."""
+    with fetched(source) as copy:
+        if copy is source:
+            raise SpecError(
+                f"{verb} copies the rows of {source.engine.name} to the client, but these take more than 1 GB, or have "
+                "numbers that DuckDB does not have; release to a Parquet file with `output`, or name a view with fewer "
+                "columns"
+            )
+        yield copy
 
 
 @contextlib.contextmanager

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Unpack
 
 from kanon_sql.engines.files import files
 from kanon_sql.errors import SpecError
+from kanon_sql.measure.fetched import copied_here
 from kanon_sql.measure.owners import waiting_changes
 from kanon_sql.measure.risk import RiskMeasurement
 from kanon_sql.measure.whole import opened_whole
@@ -18,7 +19,6 @@ from kanon_sql.plan.source import (
     AS_IT_IS,
     WITHOUT_TABLES,
     Readable,
-    check_engine,
     opened,
     settle_spec,
     spec_of_release,
@@ -202,14 +202,18 @@ def risk(
     with contextlib.ExitStack() as stack:
         measuring.observer.stage("Reading")
         before = stack.enter_context(opened(source, settled.model_copy(update=without_tables), connection))
-        if not before.engine.has_transactions:
-            check_engine(before.engine, "risk")
         written = release
         if target and target.form != "anatomy":  # the file or table that the spec's run wrote, if it exists
             place = str(target.file or target.table)
             written = place if (files(place) if target.file else before.engine.find(place)) else None
         as_it_is = settled.model_copy(update=AS_IT_IS)  # the options for reading the source do not apply to the release
         after = None if written is None else stack.enter_context(opened_whole(written, as_it_is, connection, before))
+        if not before.engine.has_transactions:
+            measuring.observer.stage("Fetching the source")
+            before = stack.enter_context(copied_here(before, "risk"))
+        if after and not after.source.engine.has_transactions:
+            measuring.observer.stage("Fetching the release")
+            after = replace(after, source=stack.enter_context(copied_here(after.source, "risk")))
         of_release: TableRisk | None = None
         if after is None or not measuring.is_release(before, after, release is None):
             of_source = measuring.of("the source", settled.source, before)
