@@ -5,7 +5,8 @@ search of 300 seconds; `python linked.py growth` varies people, rows and m. `pyt
 release of three tables with one of their join. `python linked.py init 100000` suggests the spec of such a database.
 `python linked.py nights 5000 1 10 0.002` releases 5,000 people on ten nights: each night 0.2 % of them arrive, as many
 visits are added, and a third as many people leave. `python linked.py nights 5000 1 10 0.002 values` keeps the sex as a
-sensitive column with two values, which are compared as well.
+sensitive column with two values, which are compared as well. `python linked.py live 5000 2 15` compares views with
+tables, and reads them on DuckDB and PostgreSQL.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import psycopg
+from engines import server
 
 from kanon_sql import anonymize, anonymize_database, run_database, suggest_database, verify_database
 
@@ -195,6 +198,74 @@ def nights(people: int, m: int, number: int, share: float, values: bool) -> None
         )
 
 
+def live(people: int, m: int, seconds: float) -> None:
+    """Release tables and views, the views also at the node of the tables, and read the views on both engines."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hospital.duckdb"
+        hospital(path, people)
+        settings = spec(path, m, seconds)
+        levels = None
+        for form in ("table", "view"):
+            found = anonymize_database({**settings, "into": {"schema": form, "as": form}}).manifest
+            described(f"{form}s", found)
+            levels = levels or found["node"]
+        at_node = {**settings, "tables": at_levels(settings["tables"], levels), "event_suppression_limit": 1.0}
+        described(
+            "views at the node of the tables",
+            anonymize_database(at_node, into={"schema": "same", "as": "view"}).manifest,
+        )
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(f"SET memory_limit = '{MEMORY}'")
+            print("DuckDB:", reads(connection, "view"))
+            on_server(connection, {**settings, "tables": at_levels(settings["tables"], found["node"])})
+
+
+def at_levels(tables: dict[str, Any], levels: dict[str, dict[str, int]]) -> dict[str, Any]:
+    """The tables of a spec with a single node."""
+    fixed: dict[str, Any] = {}
+    for name, table in tables.items():
+        recipes = table["quasi_identifiers"].items()
+        bounds = {column: {"min_level": level, "max_level": level} for column, level in levels[name].items()}
+        fixed[name] = {**table, "quasi_identifiers": {column: {**of, **bounds[column]} for column, of in recipes}}
+    return fixed
+
+
+def described(what: str, manifest: dict[str, Any]) -> None:
+    """Print a line about a release."""
+    tables = manifest["tables"].items()
+    kept = ", ".join(f"{table['released_rows'] / table['rows']:.2%} of {name}" for name, table in tables)
+    print(f"{what}: {manifest['seconds']} s, loss {manifest['score']:.4f}, {kept}, {manifest['node']}", flush=True)
+
+
+def on_server(source: duckdb.DuckDBPyConnection, settings: dict[str, Any]) -> None:
+    """Read the views of the same tables on PostgreSQL."""
+    settings = {key: value for key, value in settings.items() if key not in ("database", "memory_limit")}
+    with server() as on, psycopg.connect(on.url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE patients (patient_id INT, birth_year INT, zip TEXT, sex TEXT)")
+        connection.execute("CREATE TABLE visits (visit_id INT, patient_id INT, admitted DATE, ward TEXT)")
+        connection.execute("CREATE TABLE diagnoses (visit_id INT, code TEXT)")
+        for table in settings["tables"]:
+            with connection.cursor().copy(f"COPY {table} FROM STDIN") as copy:
+                for row in source.execute(f"FROM {table}").fetchall():
+                    copy.write_row(row)
+        connection.execute("VACUUM ANALYZE")
+        anonymize_database(settings, connection=connection, into={"schema": "view", "as": "view"})
+        print("PostgreSQL:", reads(connection, "view"))
+
+
+def reads(connection: Any, schema: str) -> str:
+    """The seconds to read every view, the least of three."""
+    found = []
+    for table in ("patients", "visits", "diagnoses"):
+        seconds = []
+        for _ in range(3):
+            started = time.perf_counter()
+            rows = len(connection.execute(f"SELECT * FROM {schema}.{table}").fetchall())
+            seconds.append(time.perf_counter() - started)
+        found.append(f"{table} {min(seconds):.2f} s ({rows:,} rows)")
+    return ", ".join(found)
+
+
 def suggestion(people: int) -> None:
     """Suggest the spec of a database, and print a line."""
     with tempfile.TemporaryDirectory() as folder:
@@ -214,6 +285,8 @@ if __name__ == "__main__":
         suggestion(int(sys.argv[2]))
     elif sys.argv[1] == "nights":
         nights(int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), float(sys.argv[5]), "values" in sys.argv)
+    elif sys.argv[1] == "live":
+        live(int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4]))
     elif sys.argv[1] == "flat":
         flat(int(sys.argv[2]))
     elif sys.argv[1] == "growth":

@@ -917,3 +917,86 @@ FROM (
   WHERE NOT r.code IS NULL
   GROUP BY s.combination, r.what
 ) AS c;
+
+-- name: parents_of_items
+-- List the items whose rows refer to other rows, with the items of these.
+-- columns: item, parent_item
+SELECT DISTINCT i.item, r.parent_item FROM $items AS i JOIN $rows AS r ON r.row_id = i.row_id WHERE r.parent_item >= 0;
+
+-- name: all_parents
+-- Combine the items of two tables whose rows refer to other rows.
+-- columns: item, parent_item
+SELECT a.item, a.parent_item FROM $first AS a
+UNION ALL
+SELECT b.item, b.parent_item FROM $second AS b;
+
+-- name: items_of_pairs
+-- Choose an item of each rare pair, to leave it out for everyone: the one that fewer people of the class have.
+-- columns: class, item
+SELECT DISTINCT r.class, CASE WHEN second.people <= first.people THEN r.item_2 ELSE r.item_1 END AS item
+FROM $rare AS r
+JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
+JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2;
+
+-- name: items_of_triples
+-- Choose an item of each rare triple, to leave it out for everyone: the one that the fewest people of the class have.
+-- columns: class, item
+SELECT DISTINCT
+  r.class,
+  CASE
+    WHEN third.people <= first.people AND third.people <= second.people THEN r.item_3
+    WHEN second.people <= first.people THEN r.item_2
+    ELSE r.item_1
+  END AS item
+FROM $rare AS r
+JOIN $frequencies AS first ON first.class = r.class AND first.item = r.item_1
+JOIN $frequencies AS second ON second.class = r.class AND second.item = r.item_2
+JOIN $frequencies AS third ON third.class = r.class AND third.item = r.item_3;
+
+-- name: items_with_children
+-- Add the items of rows that refer to rows with some items of their class.
+-- columns: class, item
+SELECT i.class, i.item FROM $items AS i
+UNION
+SELECT j.class, p.item FROM $items AS j JOIN $parents AS p ON p.parent_item = j.item;
+
+-- name: without_items
+-- List the rows of people without those that have an item that is left out of their class.
+-- columns: unit_id, class, visit, item, copy, event
+SELECT e.unit_id, e.class, e.visit, e.item, e.copy, e.event
+FROM $events AS e LEFT JOIN $left_out AS x ON x.class = e.class AND x.item = e.item WHERE x.item IS NULL;
+
+-- name: sound_rows
+-- Choose the rows of a live table that belong to one person, and whose key no other row has.
+-- columns: the columns
+SELECT $columns
+FROM (
+  SELECT
+    $columns, $key AS own_key, c.orphans, c.contradicting,
+    COUNT(*) OVER (PARTITION BY $key) AS copies
+  FROM $copy AS c
+) AS counted
+WHERE NOT counted.copies + counted.orphans + counted.contradicting > 1
+  AND NOT counted.own_key IS NULL AND NOT counted.unit_id IS NULL;
+
+-- name: with_few_siblings
+-- Choose the rows that refer to none, or to a row that not too many others refer to, so that places can be numbered.
+-- columns: the columns
+SELECT $columns
+FROM (SELECT $columns, COUNT(*) OVER (PARTITION BY r.parent_id) AS siblings FROM $rows AS r) AS counted
+WHERE counted.parent_id IS NULL OR counted.siblings <= $most;
+
+-- name: items_that_remain
+-- List the items of the rows that are not left out.
+-- columns: class, item
+SELECT DISTINCT e.class, e.item FROM $events AS e;
+
+-- name: rows_of_items
+-- List the rows of a table with the items of their class that remain.
+-- columns: row_id
+SELECT i.row_id FROM $items AS i JOIN $remaining AS k ON k.class = i.class AND k.item = i.item;
+
+-- name: rows_of_people
+-- List the rows of a table that belong to some people.
+-- columns: row_id
+SELECT r.row_id FROM $rows AS r JOIN $people AS p ON p.unit_id = r.unit_id;

@@ -63,6 +63,7 @@ def _summary_of_tables(spec: LinkedSpec) -> str:
     names = ", ".join(link.name for link in links)
     into = spec.into
     target = f", written to {into.folder or into.schema_name}" if into else ""
+    target += " as views" if into and into.has_views else ""
     return f"{names}, ({spec.privacy.k}, {spec.privacy.m})-anonymity of {spec.main}{target}"
 
 

@@ -1,9 +1,9 @@
-"""Released tables as Parquet files in a folder."""
+"""Released tables as Parquet files in a folder, and live views, read once before they are counted."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 
 from kanon_sql import queries
@@ -29,3 +29,20 @@ def read_files(engine: Engine, files: Mapping[str, Path]) -> Iterator[tuple[Engi
             text = queries.select_all(reader.read_written(path, "parquet"), reader.dialect)
             found[name] = tables.receive(f"file_{number}", reader, text)
         yield reader, found
+
+
+@contextmanager
+def read_once(engine: Engine, released: Mapping[str, Relation], in_transaction: bool) -> Iterator[dict[str, Relation]]:
+    """The released tables, with the rows of views in temporary tables: each read of a view counts everything again.
+
+    `in_transaction`: whether one is open; otherwise the views are read in a new one, so that they show the same moment.
+    """
+    forms = {name: table.form for name, table in ((n, engine.existing(r)) for n, r in released.items()) if table}
+    views = [name for name, form in forms.items() if form == "view"]
+    with Scratch(engine, "read") as tables:
+        found = dict(released)
+        with nullcontext() if in_transaction or not views else engine.snapshot():
+            for number, name in enumerate(views):
+                text = queries.select_all(released[name], engine.dialect)
+                found[name] = tables.create_as(f"view_{number}", text)
+        yield found

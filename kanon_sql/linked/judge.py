@@ -23,9 +23,18 @@ from kanon_sql.errors import SpecError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.linked.counted import CodedTable
+from kanon_sql.linked.items import (
+    NodeRows,
+    Shown,
+    chosen_items,
+    every_event,
+    parents_of_items,
+    shown_rows,
+    with_children,
+)
 from kanon_sql.linked.sensitive import KeptValues, Revealing, Valued
 from kanon_sql.loss import Costs, Figures, Part
-from kanon_sql.queries import NumberedPlaces, Relation, Same
+from kanon_sql.queries import NumberedPlaces, Relation
 
 SCALE = 10**9  # the mean share of suppressed cells in a search, as a whole number
 _PAIRS_AT_ONCE = 20_000_000  # pairs of rows in one statement, so that DuckDB needs less than 4 GB
@@ -74,6 +83,7 @@ class LinkedJudge:
     """Tests nodes for the driver of searches; every node is tested once.
 
     The driver counts in parts of `SCALE`: the mean share, over all quasi-identifiers, of cells that are left out.
+    `whole_items`: leave items out for all people of a class, as live views do; see `kanon_sql.linked.items`.
     """
 
     def __init__(
@@ -85,12 +95,14 @@ class LinkedJudge:
         limits: SuppressionLimits,
         weights: Sequence[float],
         valued: Sequence[Valued] = (),
+        whole_items: bool = False,
     ) -> None:
         self.tables = tables
         self.here = here
         self.k = k
         self.m = m
         self.limits = limits
+        self.whole_items = whole_items
         self._places = self._numbered_places()
         self.revealing = Revealing(here, valued, len(tables), m, self._places)
         self._queries = 0
@@ -231,7 +243,8 @@ class LinkedJudge:
 
     def _tested(self, node: Node) -> NodeTest:
         self._last = node, None
-        people, items = self._shown(node)
+        shown = self._shown(node)
+        people, items = shown.people, shown.items
         unavoidable = self._unavoidable(people, items)
         if not self.limits.allow(unavoidable):
             return NodeTest(unavoidable)
@@ -240,6 +253,10 @@ class LinkedJudge:
             people = self._people_with_equal_rows(people, items)
         elif self.m == 0 or not items:
             people = self._without_unsafe_classes(people, items)
+        elif self.whole_items:
+            remaining = self._without_rare_items(shown)
+            if remaining is None:
+                return NodeTest(unavoidable)
         else:
             found = self._without_rare(people, items)
             if found is None:
@@ -252,28 +269,14 @@ class LinkedJudge:
         self._last = node, kept
         return NodeTest(unavoidable, left_out, self._losses(node, kept))
 
-    def _shown(self, node: Node) -> tuple[Relation, list[Relation]]:
+    def _shown(self, node: Node) -> Shown:
         """The people of large enough classes, and what the rows of every other table show at a node."""
         levels = iter(node)
-        of_table = [self._level_columns(table, [next(levels) for _ in table.attributes]) for table in self.tables]
-        main, *others = self.tables
-        holes = {"levels": of_table[0], "same": Same(of_table[0], "r", "classes")}
-        people = self._create("people", "linked/people", rows=main.relation, k=self.k, **holes)
-        items: list[Relation] = []
-        numbers = {table.copy.link.name: table.copy.link.number for table in self.tables}
-        for table, columns in zip(others, of_table[1:], strict=True):
-            link, rows = table.copy.link, table.relation
-            if link.parent:
-                child = self._places.number_among("rows") if link.referenced else 0
-                links = ["row_id", "unit_id", "parent_id"]
-                holes = {"rows": rows, "parents": items[numbers[link.parent] - 1], "columns": [*links, *columns]}
-                rows = self._create(f"parents_{link.number}", "linked/with_parent", child=child, **holes)
-                columns = [*columns, "parent_item"]
-            holes = {"rows": rows, "people": people, "levels": columns, "same": Same(columns, "r", "numbers")}
-            numbered = {"tables": len(self.tables), "table": link.number}
-            place = self._places.of_rows(referenced=link.referenced, depth=link.depth, **numbered)
-            items.append(self._create(f"items_{link.number}", "linked/items", place=place, **holes, **numbered))
-        return people, items
+        rows = []
+        for table in self.tables:
+            codes = self._level_columns(table, [next(levels) for _ in table.attributes])
+            rows.append(NodeRows(table.copy.link, table.relation, codes))
+        return shown_rows(self._create, rows, self._places, self.k)
 
     def _level_columns(self, table: CodedTable, levels: Sequence[int]) -> list[str]:
         """The columns with a node's codes; all rows are equal in a column at its top, so it is omitted if possible."""
@@ -399,6 +402,39 @@ class LinkedJudge:
             self._note_changed(remaining, gone)
             remaining = self._create(f"remaining_{turn % 2}", "linked/remaining", events=remaining, left_out=gone)
 
+    def _without_rare_items(self, shown: Shown) -> Relation | None:
+        """The rows that remain when the items of rare combinations are left out for all people of a class.
+
+        None if more than allowed are left out.
+        """
+        self._events = events = self._every_event(len(shown.items))
+        total, most = self.here.written(events), sum(self.limits.rows[1:])
+        parents = parents_of_items(self._create, shown)
+        for size in range(1, int(self.m) + 1):
+            if size == 1 and self._frequent:
+                continue
+            try:
+                rare = self._rare_of(size, events, most - total + self.here.written(events))
+            except _TooManyError:
+                return None
+            if not self.here.written(rare):
+                continue
+            chosen = chosen_items(self._create, size, rare, events)
+            chosen = with_children(self._create, chosen, parents, self._places.levels)
+            events = self._create(f"remaining_{size}", "linked/without_items", events=events, left_out=chosen)
+            if total - self.here.written(events) > most:
+                return None
+        return events
+
+    def _rare_of(self, size: int, events: Relation, allowed: int) -> Relation:
+        """The rare combinations of a size; _TooManyError if they need more rows to be left out than allowed."""
+        if size == 1:
+            return self._create("rare", "linked/rare_singles", events=events, k=self.k)
+        if size == 3:
+            return self._rare("linked/rare_triples", events, {"events": events})
+        unit_items = self._create("unit_items", "linked/unit_items", events=events)
+        return self._rare("linked/rare_pairs", unit_items, {"events": events, "unit_items": unit_items}, allowed)
+
     def _with_children(self, events: Relation, victims: Relation) -> Relation:
         """The rows to leave out, and those that belong to them."""
         gone = victims
@@ -416,21 +452,8 @@ class LinkedJudge:
         return gone
 
     def _every_event(self, tables: int) -> Relation:
-        numbered = {"copies": self._copies, "tables": len(self.tables)}
-        relations = [
-            self._create(
-                f"events_{number}",
-                "linked/events",
-                equal_rows=self.here[f"equal_rows_{number}"],
-                table=number,
-                **numbered,
-            )
-            for number in range(1, tables + 1)
-        ]
-        every, *others = relations
-        for number, more in enumerate(others, start=2):
-            every = self._create(f"every_event_{number}", "linked/all_events", first=every, second=more)
-        return every
+        equal_rows = [self.here[f"equal_rows_{number}"] for number in range(1, tables + 1)]
+        return every_event(self._create, equal_rows, self._copies, len(self.tables))
 
     def _victims(self, events: Relation, allowed: int) -> Relation | None:
         """The rows to leave out because of the smallest combinations that are rare; None if none is."""

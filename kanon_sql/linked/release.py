@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from kanon_sql.generalization.lattice import Lattice, Node
 from kanon_sql.linked.check import Checked, check_released
 from kanon_sql.linked.copies import TableCopy, copied
 from kanon_sql.linked.counted import CodedTable, coded
-from kanon_sql.linked.files import file_of, read_files
+from kanon_sql.linked.files import file_of, read_files, read_once
 from kanon_sql.linked.history import LinkedHistory
 from kanon_sql.linked.judge import LinkedJudge, SuppressionLimits
 from kanon_sql.linked.links import Link, links_of
@@ -29,15 +29,16 @@ from kanon_sql.linked.sensitive import (
     sensitive_columns,
     valued,
 )
+from kanon_sql.linked.views import LiveViews
 from kanon_sql.linked.waiting import Waiting
 from kanon_sql.linked.writer import Writer, secret_of
 from kanon_sql.loss import metric
 from kanon_sql.plan.observer import Observer
 from kanon_sql.queries import Relation
 from kanon_sql.release.pieces import HISTORY, Piece, companion
-from kanon_sql.release.publish import publish, write_file
-from kanon_sql.release.tables import quoted
-from kanon_sql.spec import LinkedSpec, Target, may_suppress
+from kanon_sql.release.publish import publish_together, write_file
+from kanon_sql.release.tables import check_companions, quoted, refuse_view_elsewhere
+from kanon_sql.spec import Into, LinkedSpec, Target, may_suppress
 from kanon_sql.staging import PrivateFolder, Staging
 from kanon_sql.strategies import Driver, SearchOutcome, strategy
 from kanon_sql.strategies.specialize import specialize_first
@@ -128,7 +129,11 @@ def release_to(
             hidden = scratch.load("secret", {"secret": "VARCHAR"}, [[secret]])
             writer = Writer(engine, scratch, tables, hidden, spec)
             waiting = None
-            if history:
+            pieces: Mapping[str, Sequence[Piece]]
+            if into.has_views:
+                pieces = LiveViews(engine, scratch, tables, hidden, spec, targets).pieces(outcome.node, about)
+                _check_views(engine, tables, targets, pieces, into)
+            elif history:
                 pieces, waiting = history.pieces(writer, counting, outcome.node, kept, about)
             else:
                 pieces = {name: [piece] for name, piece in writer.pieces(outcome.node, kept, about).items()}
@@ -172,7 +177,8 @@ def _judge(tables: Sequence[CodedTable], here: Scratch, spec: LinkedSpec, values
     ]
     if not weights:
         raise SpecError("no table has quasi-identifiers; name the columns that others may know")
-    return LinkedJudge(tables, here, spec.privacy.k, spec.privacy.m, limits, weights, values)
+    whole_items = spec.into is not None and spec.into.has_views
+    return LinkedJudge(tables, here, spec.privacy.k, spec.privacy.m, limits, weights, values, whole_items)
 
 
 def _kept_or_found(
@@ -268,13 +274,13 @@ def _to_schema(
 ) -> tuple[Checked, Sequence[Mapping[str, Any]]]:
     """Create the tables in the transaction that is open, and check them; VerificationError undoes everything."""
     assert spec.into is not None
+    overwrite = spec.into.overwrite or (history is not None and history.number > 1)
     with Staging() as staging:
-        for link in links:
-            overwrite = spec.into.overwrite or (history is not None and history.number > 1)
-            target = Target(table=quoted(targets[link.name]), overwrite=overwrite)
-            publish(engine, target, _all(pieces[link.name]), lambda _, staged: staged, staging)
+        written_to = [Target(table=quoted(targets[link.name]), overwrite=overwrite) for link in links]
+        publish_together(engine, [(target, pieces[link.name]) for target, link in zip(written_to, links, strict=True)])
         observer.stage("Checking the tables")
-        checked = check_released(engine, links, spec, targets, columns)
+        with read_once(engine, targets, in_transaction=True) as released:
+            checked = check_released(engine, links, spec, released, columns)
         if waiting and waiting.people:
             _require_with_waiting(checked)
         _require(checked, spec)
@@ -286,8 +292,20 @@ def _to_schema(
     return checked, compared
 
 
-def _all(pieces: Sequence[Piece]) -> Callable[[Relation], Sequence[Piece]]:
-    return lambda _: pieces
+def _check_views(
+    engine: Engine,
+    tables: Sequence[CodedTable],
+    targets: Mapping[str, Relation],
+    pieces: Mapping[str, Sequence[Piece]],
+    into: Into,
+) -> None:
+    """TargetError if a view would read another database file, or a companion table would replace a foreign table."""
+    for table in tables:
+        name = table.copy.link.name
+        target = Target(table=quoted(targets[name]), form="view", overwrite=into.overwrite)
+        refuse_view_elsewhere(target, targets[name], table.copy.source)
+        needed = [piece.at(targets[name]) for piece in pieces[name] if piece.stem]
+        check_companions(engine, target, table.copy.source, needed)
 
 
 def _to_folder(
@@ -360,6 +378,11 @@ def _rare(rare: int, known_rows: int | str, spec: LinkedSpec) -> str:
 def _warnings(engine: Engine, spec: LinkedSpec, copies: Mapping[str, TableCopy]) -> list[str]:
     with_model = {(table, column) for table, column, _ in spec.requirements}
     warnings = []
+    if spec.into and spec.into.has_views:
+        warnings.append(
+            "two reads of the views are two releases with the same keys, and anyone can compare them to find out what "
+            "changed"
+        )
     for copy in copies.values():
         warnings += [
             f"{copy.link.name}: {warning}" for warning in (*copy.roles.warnings, *engine.hidden(copy.source.relation))

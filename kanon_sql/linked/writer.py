@@ -21,7 +21,7 @@ from kanon_sql.queries import NewKey, Relation, ReleasedColumn, ShiftedColumn
 from kanon_sql.release.pieces import Piece
 from kanon_sql.spec import LinkedSpec
 
-_OFFSET = "offset\x1f"  # in the place of a table's name, for digests that no key is
+OFFSET = "offset\x1f"  # in the place of a table's name, for digests that no key is
 _DATES = ("date", "timestamp")
 _LEAST_SECRET = 16  # bytes
 
@@ -63,7 +63,7 @@ class Writer:
         for table, left_out in zip(self.tables, kept.left_out, strict=True):
             copy = table.copy
             cells = [cell_of(self.engine, self.scratch, table, n, next(levels)) for n in range(len(table.attributes))]
-            shifted = {name: self._shifted(table, name) for name in self.spec.tables[copy.link.name].shift}
+            shifted = {name: shifted_column(table, name) for name in self.spec.tables[copy.link.name].shift}
             texts[copy.link.name] = queries.linked_release(
                 copy.relation,
                 self._here(left_out, f"out_{copy.link.number}", table),
@@ -81,15 +81,9 @@ class Writer:
         """The number of days by which the dates of every person are shifted."""
         main, days = self.tables[0].copy, self.spec.shift_days
         column = [main.columns[str(main.link.own_key)]]
-        holes: dict[str, Any] = {"secret": self.secret, "table": _OFFSET, "column": column, "copy": main.relation}
+        holes: dict[str, Any] = {"secret": self.secret, "table": OFFSET, "column": column, "copy": main.relation}
         digests = self.scratch.create("digests", "linked/random_keys", **holes)
         return self.scratch.create("offsets", "linked/offsets", keys=digests, width=2 * days + 1, most=days)
-
-    def _shifted(self, table: CodedTable, name: str) -> ShiftedColumn:
-        found = table.copy.source.column(name)
-        if found is None or found.kind not in _DATES:
-            raise SpecError(f"{table.copy.link.name}.{name} is in `shift`, but is not a date; convert it in a view")
-        return ShiftedColumn(table.copy.columns[name], found.kind == "date")
 
     def _keys(self, table: CodedTable) -> Relation:
         copy = table.copy
@@ -108,6 +102,14 @@ class Writer:
             return left_out
         text = queries.select_all(left_out, table.relation_engine.dialect)
         return self.scratch.receive(stem, table.relation_engine, text)
+
+
+def shifted_column(table: CodedTable, name: str) -> ShiftedColumn:
+    """A column of dates that is released with an offset; SpecError if it has no dates."""
+    found = table.copy.source.column(name)
+    if found is None or found.kind not in _DATES:
+        raise SpecError(f"{table.copy.link.name}.{name} is in `shift`, but is not a date; convert it in a view")
+    return ShiftedColumn(table.copy.columns[name], found.kind == "date")
 
 
 def unchanged(table: CodedTable) -> list[str]:

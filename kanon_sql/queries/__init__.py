@@ -14,6 +14,7 @@ from kanon_sql.queries.coding import (
     tuples,
     with_population,
 )
+from kanon_sql.queries.common_tables import CommonTables
 from kanon_sql.queries.counted_release import (
     CountedRelease,
     classed_rows,
@@ -66,6 +67,7 @@ from kanon_sql.queries.linked_history import (
     side_by_side,
     with_text_columns,
 )
+from kanon_sql.queries.linked_views import LiveCell, class_numbers, copies_of_rows, live_release, live_rows
 from kanon_sql.queries.local import (
     assigned,
     beside_patterns,

@@ -15,6 +15,7 @@ from sqlglot import exp
 from kanon_sql.queries import tree as t
 from kanon_sql.relation import Relation
 
+_BITS_BELOW = 30  # of a BIGINT, for the places below the first level; 33 are for the rows on that
 _Same = Callable[[str, str], list[exp.Expr]]  # whether two rows, by their aliases, belong together, level by level
 
 # The rows of a combination by their aliases, in queries of released rows and of the rows that a node shows.
@@ -94,6 +95,21 @@ class NumberedPlaces:
 
     levels: int = 1
     base: int = 1
+
+    @classmethod
+    def of_growing_tables(cls, levels: int) -> NumberedPlaces:
+        """Places for rows that will be added, whose numbers cannot depend on how many there are.
+
+        Rows with more siblings than `most_children` cannot be numbered. Too many rows in all are an overflow of BIGINT.
+
+        >>> NumberedPlaces.of_growing_tables(2).most_children(4)
+        268435455
+        """
+        return cls() if levels == 1 else cls(levels, 2 ** (_BITS_BELOW // (levels - 1)))
+
+    def most_children(self, tables: int) -> int:
+        """How many rows can refer to the same row, if they are of one of so many tables."""
+        return self.base // tables - 1
 
     def of_rows(self, table: int, tables: int, referenced: bool, depth: int) -> exp.Expr:
         """The place of the rows r of a table: the row that they refer to, and themselves if others refer to them.

@@ -176,10 +176,15 @@ def _digits(keyed: _Columns, letter: str = "p") -> dict[int, _Digit]:
 def _keys(release: FullDomainQuery, keyed: _Columns) -> dict[str, exp.Expr]:
     """What identifies a row's class, by name: the codes of its columns, or in a view their numbers."""
     if not release.kept:
-        return {f"c{i}": _code(cell, i) for i, cell in keyed}
+        return {f"c{i}": code_of(cell, i) for i, cell in keyed}
+    return numbers_of_codes(keyed)
+
+
+def numbers_of_codes(keyed: _Columns) -> dict[str, exp.Expr]:
+    """The codes of columns in as few numbers as possible, by their names."""
     keys: dict[str, exp.Expr] = {}
     for (i, cell), digit in zip(keyed, _digits(keyed).values(), strict=True):
-        part = digit.of_code(_code(cell, i))
+        part = digit.of_code(code_of(cell, i))
         before = keys.get(digit.number)
         keys[digit.number] = exp.Add(this=before, expression=part) if before else part
     return keys
@@ -237,7 +242,12 @@ def _labelled(classes: Relation, keys: Mapping[str, str], keyed: _Columns, of_vi
 
 
 def _labels(cell: ReleaseColumn, of_view: bool, dialect: str) -> exp.Select:
-    """The labels of a cell's codes: code, shown, and their place.
+    """The labels of a cell's codes, and their place."""
+    return with_place(labels_of_codes(cell, of_view), [t.column("shown", "l")], dialect)
+
+
+def labels_of_codes(cell: ReleaseColumn, of_view: bool) -> exp.Select:
+    """The labels of a cell's codes: code, shown.
 
     `of_view`: others might write to the mapping table, and rows might have values that it lacks.
     """
@@ -261,8 +271,7 @@ def _labels(cell: ReleaseColumn, of_view: bool, dialect: str) -> exp.Select:
     for of_code in others.items():
         other = (exp.alias_(t.literal(value), name) for value, name in zip(of_code, ("code", "shown"), strict=True))
         labels = exp.union(labels, exp.select(*other))
-    query = exp.select(t.column("code", "l"), t.column("shown", "l")).from_(labels.subquery("l"))
-    return with_place(query, [t.column("shown", "l")], dialect)
+    return exp.select(t.column("code", "l"), t.column("shown", "l")).from_(labels.subquery("l"))
 
 
 def _counted(release: FullDomainQuery, keyed: _Columns) -> exp.Query:
@@ -272,7 +281,7 @@ def _counted(release: FullDomainQuery, keyed: _Columns) -> exp.Query:
     unit = release.population_unit
     assert release.population is not None
     query = in_population(codes, list(release.sensitive), t.column(unit, "s") if unit else None)
-    query = _join_mappings(query.from_(t.table(release.population, "s"), copy=False), keyed, release)
+    query = join_mappings(query.from_(t.table(release.population, "s"), copy=False), keyed, release.kept)
     others = in_pieces(query, [f"m{i}" for i, _ in keyed])
     return beside_population(list(keys), list(release.sensitive), unit is not None, others)
 
@@ -419,17 +428,17 @@ def _recoded(
         columns += counted_values(release)
         columns.append(exp.alias_(exp.Literal.number(1), "n"))
     query = exp.select(*(columns or [exp.Literal.number(1)])).from_(t.table(release.source, "s"), copy=False)
-    query = _join_mappings(query, list(enumerate(release.columns)), release)
+    query = join_mappings(query, list(enumerate(release.columns)), release.kept)
     return in_pieces(query, [f"m{i}" for i, _ in enumerate(release.columns)])
 
 
-def _join_mappings(query: exp.Select, cells: _Columns, release: FullDomainQuery) -> exp.Select:
-    """Join the mapping tables of cells to the relation `s`."""
+def join_mappings(query: exp.Select, cells: _Columns, of_view: bool) -> exp.Select:
+    """Join the mapping tables of cells to the relation `s`; `of_view`: others might write to these tables."""
     for i, cell in cells:
         if cell.mapping:
             equal = exp.EQ(this=t.column("value", f"m{i}"), expression=t.column(cell.name, "s"))
             mapping: exp.Expr = t.table(cell.mapping, f"m{i}")
-            if release.kept:
+            if of_view:
                 of_ours = exp.Between(this=t.column(cell.code), low=t.literal(0), high=t.literal(cell.codes - 1))
                 once = unrepeated(cell.mapping, ["value"], [cell.code]).where(of_ours)
                 mapping = once.subquery(f"m{i}")
@@ -462,8 +471,8 @@ def _cell(cell: ReleaseColumn, index: int) -> exp.Expr:
     return case.else_(t.opened(t.column("value", f"m{index}"), cell.open_type))
 
 
-def _code(cell: ReleaseColumn, index: int) -> exp.Expr:
-    """The code that identifies a cell's class."""
+def code_of(cell: ReleaseColumn, index: int) -> exp.Expr:
+    """The code that identifies a cell's class; `index`: that of its mapping, which is joined as `m<index>`."""
     if cell.mapping is None:
         return exp.Literal.number(0)
     null = t.literal(cell.null[0] if cell.null else UNMAPPED_CODE)

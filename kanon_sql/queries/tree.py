@@ -65,11 +65,15 @@ class Steps:
 
 @dataclass(frozen=True)
 class Same:
-    """The condition that two rows, by their aliases, are equal in some columns; NULL equals NULL."""
+    """The condition that two rows, by their aliases, are equal in some columns; NULL equals NULL.
+
+    `has_nulls`: whether there is any NULL; PostgreSQL joins by a hash only without.
+    """
 
     names: Sequence[str]
     left: str
     right: str
+    has_nulls: bool = True
 
 
 Bits = tuple[str, int | None]
@@ -590,9 +594,8 @@ def _fill_one(hole: exp.Expr, filling: Hole) -> None:
     elif isinstance(filling, Steps):
         hole.replace(_steps(filling))
     elif isinstance(filling, Same):
-        equal = (
-            exp.NullSafeEQ(this=column(n, filling.left), expression=column(n, filling.right)) for n in filling.names
-        )
+        is_equal = exp.NullSafeEQ if filling.has_nulls else exp.EQ
+        equal = (is_equal(this=column(n, filling.left), expression=column(n, filling.right)) for n in filling.names)
         hole.replace(exp.and_(*equal) if filling.names else exp.true())
     elif isinstance(filling, Mapping):
         _repeat(hole, list(filling.items()))

@@ -41,7 +41,8 @@ def level_column(attribute: Attribute, level: int, mapping: Relation, code: str,
     """The released column of an attribute on a level; `code` and `label` are columns of its mapping table."""
     hierarchy = attribute.hierarchy
     if level == hierarchy.height:
-        return ReleaseColumn(attribute.column.name, constant=hierarchy.distinct_labels(level)[0])
+        labels = hierarchy.distinct_labels(level) or (STAR,)  # of a table without rows
+        return ReleaseColumn(attribute.column.name, constant=labels[0])
     return ReleaseColumn(
         attribute.column.name,
         open_type=attribute.column.open_type,

@@ -75,6 +75,24 @@ def publish(
     return _publish_tables(engine, target, pieces, verify, staging)
 
 
+def publish_together(engine: Engine, targets: Sequence[tuple[Target, Sequence[Piece]]]) -> None:
+    """Create several tables or views in the open transaction, with their pieces.
+
+    A view can read companions of the other targets. So all targets of an earlier release are dropped before any of its
+    companions, and all new companions are created before the targets.
+    """
+    planned = [(tables.prepare(engine, target), pieces) for target, pieces in targets]
+    for placement, pieces in planned:
+        tables.make_room(placement, pieces, [old for old in placement.old if old == placement.target])
+    for placement, pieces in planned:
+        tables.make_room(placement, pieces, [old for old in placement.old if old != placement.target])
+    created = [(placement, piece) for placement, pieces in planned for piece in pieces]
+    for placement, piece in sorted(created, key=lambda found: not found[1].stem):
+        tables.create(placement, piece)
+    for placement, _ in planned:
+        tables.finish(placement)
+
+
 def check_target(spec: ReleaseSpec, engine: Engine, source: Table, source_files: Sequence[Path]) -> None:
     """Refuse a target that exists, or that is an input of the release, before any long work."""
     target = spec.target

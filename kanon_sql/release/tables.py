@@ -64,7 +64,7 @@ class Placement:
 def check(engine: Engine, target: Target, source: Table) -> Table | None:
     """Return the relation that will be replaced, if any; TargetError if it is the source or must not be replaced."""
     place = engine.place(str(target.table))
-    _refuse_view_elsewhere(target, place, source)
+    refuse_view_elsewhere(target, place, source)
     existing = engine.existing(place)
     if existing is None:
         return None
@@ -90,7 +90,7 @@ def _refuse_foreign(target: Target, existing: Table) -> None:
         )
 
 
-def _refuse_view_elsewhere(target: Target, place: Relation, source: Table) -> None:
+def refuse_view_elsewhere(target: Target, place: Relation, source: Table) -> None:
     """Refuse a view on a table of another file: it breaks unless both files are attached by the same names."""
     if target.form == "view" and place.parts[:-2] != source.relation.parts[:-2]:
         raise TargetError(
@@ -143,17 +143,17 @@ def prepare(engine: Engine, target: Target) -> Placement:
     return Placement(engine, relation, place, old, rights, _user_comment(comments.get(relation)))
 
 
-def make_room(placement: Placement, pieces: Sequence[Piece]) -> None:
+def make_room(placement: Placement, pieces: Sequence[Piece], replaced: Iterable[Relation] | None = None) -> None:
     """In a transaction, drop the relations that the pieces replace, except tables that stay and get new rows.
 
-    TargetError if the target must be dropped and something depends on it.
+    `replaced`: only these of them. TargetError if the target must be dropped and something depends on it.
     """
     engine = placement.engine
     if not has_transactions(engine):
         return
     by_place = {piece.at(placement.target): piece for piece in pieces}
-    for relation, form in placement.old.items():
-        piece = by_place.get(relation)
+    for relation in placement.old if replaced is None else replaced:
+        form, piece = placement.old[relation], by_place.get(relation)
         # A table with a key of ours is always created anew.
         stays = piece and form == piece.form == "table" and piece.key is None
         if piece and stays and engine.result_types(piece.query) == _types(engine, relation):

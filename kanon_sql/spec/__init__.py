@@ -45,7 +45,7 @@ from kanon_sql.spec.fields import (
 from kanon_sql.spec.file_options import TYPES as SOURCE_TYPES
 from kanon_sql.spec.file_options import ColumnReading, Reading, age_at, kind_of_file
 from kanon_sql.spec.keywords import KEYWORDS, Keyword
-from kanon_sql.spec.linked import LinkedSpec
+from kanon_sql.spec.linked import Into, LinkedSpec, LinkedTable
 from kanon_sql.spec.load import (
     CLOAKING,
     CLOAKS,

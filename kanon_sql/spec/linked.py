@@ -95,6 +95,13 @@ class Into(Model):
         serialization_alias="schema",
     )
     folder: LocalPath | None = spec_key("A new folder for one Parquet file per table.", takes="the path of a folder")
+    form: Literal["table", "view"] = spec_key(
+        "`table`, or `view`: live views that count the people of every combination whenever they are read. Views are "
+        "for a schema, and for m = 0, 1, 2 or 3.",
+        "table",
+        validation_alias="as",
+        serialization_alias="as",
+    )
     overwrite: StrictBool = spec_key("Replace the tables of an earlier release.", False)
 
     @model_validator(mode="after")
@@ -103,7 +110,14 @@ class Into(Model):
             raise ValueError("give either schema or folder")
         if self.folder and self.overwrite:
             raise ValueError("a folder is never replaced; name a new one, or leave out overwrite")
+        if self.folder and self.form == "view":
+            raise ValueError("views are in a schema of the database; name one with schema")
         return self
+
+    @property
+    def has_views(self) -> bool:
+        """Whether the released tables are live views."""
+        return self.form == "view"
 
 
 class LinkedSpec(Decision):
@@ -186,6 +200,19 @@ class LinkedSpec(Decision):
         for key, name, _ in self.privacy.requirements:
             if not any(name.startswith(f"{table}.") for table in self.tables):
                 raise ValueError(f"{key} of {name!r} names no table; write table.column, such as {self.main}.{name}")
+        return self
+
+    @model_validator(mode="after")
+    def _views_count_few_rows(self) -> LinkedSpec:
+        if self.into is None or not self.into.has_views:
+            return self
+        if self.privacy.m == "all":
+            raise ValueError("views cannot compare all rows of people (`m: all`); set m to 0, 1, 2 or 3")
+        if any(self.privacy.requirements):
+            raise ValueError(
+                "views do not limit sensitive columns by privacy models; release tables (`as: table`), or drop these "
+                "columns"
+            )
         return self
 
     @model_validator(mode="after")

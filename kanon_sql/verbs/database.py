@@ -14,7 +14,7 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.linked.check import Checked, check_released
 from kanon_sql.linked.copies import copied
-from kanon_sql.linked.files import file_of, read_files
+from kanon_sql.linked.files import file_of, read_files, read_once
 from kanon_sql.linked.links import links_of
 from kanon_sql.linked.release import LinkedRelease, levels_of, release_tables
 from kanon_sql.linked.sensitive import compared_with_source, needs_source, sensitive_columns
@@ -181,7 +181,8 @@ def released_tables(engine: Engine, spec: LinkedSpec) -> Iterator[tuple[Engine, 
         if table is None:
             raise SourceError(f"there is no table {name} in the schema {spec.into.schema_name}; release first")
         found[name] = table.relation
-    yield engine, found
+    with read_once(engine, found, in_transaction=False) as read:
+        yield engine, read
 
 
 def _findings(checked: Checked) -> list[dict[str, Any]]:

@@ -112,6 +112,10 @@ def run_database(
         raise SpecError("there is no database; name one with `database`, such as `database: hospital.duckdb`")
     if settled.into is None or settled.into.folder:
         raise SpecError("a run replaces tables of a schema; name one, such as `into: {schema: released}`")
+    if settled.into.has_views:
+        raise SpecError(
+            "a run writes tables, and live views need none; use `as: table` under `into:`, or `kanon database release`"
+        )
     writes = (f"{settled.into.schema_name}.{settled.main}",)
     try:
         with opened_engine(replace(settled.session, writes=writes), connection) as engine:

@@ -1606,6 +1606,142 @@ _RELEASED_VALUES = [
     ),
 ]
 
+# Items 5 and 6 are as frequent, 7 is rarer; class 2 has other frequencies.
+_FREQUENT = [(1, 5, 3), (1, 6, 3), (1, 7, 2), (1, 8, 9), (2, 5, 1), (2, 6, 2), (2, 7, 9)]
+_WHOLE_ITEMS = [
+    # A row of visit 4 and two of visit 6 show the same; row 3 refers to none, and rows 8 and 9 are not of both tables.
+    _case(
+        "parents_of_items",
+        "item parent_item",
+        [(7, 31), (7, 0), (8, 31)],
+        {
+            "items": ("row_id item", [(1, 7), (2, 7), (3, 10), (4, 8), (5, 7), (8, 11)]),
+            "rows": ("row_id parent_item", [(1, 31), (2, 0), (3, -1), (4, 31), (5, 31), (9, 31)]),
+        },
+    ),
+    _case(
+        "all_parents",
+        "item parent_item",
+        [(7, 31), (8, 4), (7, 31), (9, 7)],
+        {
+            "first": ("item parent_item", [(7, 31), (8, 4)]),
+            "second": ("parent_item item", [(31, 7), (7, 9)]),
+        },
+    ),
+    # Of items that are as frequent, the second goes; of an item twice, the item; pairs in two ways count once.
+    _case(
+        "items_of_pairs",
+        "class item",
+        [(1, 6), (1, 7), (2, 5)],
+        {
+            "rare": (
+                "class item_1 item_2 linked",
+                [(1, 5, 6, 0), (1, 6, 8, 0), (1, 7, 8, 0), (1, 7, 8, 1), (1, 7, 7, 0), (2, 5, 6, 0)],
+            ),
+            "frequencies": ("class item people", _FREQUENT),
+        },
+    ),
+    # The rarest goes, wherever it is; the last of those that are as frequent.
+    *(
+        _case(
+            "items_of_triples",
+            "class item",
+            [(class_, item)],
+            {
+                "rare": ("class item_1 item_2 item_3 linked", [(class_, *items, 0), (class_, *items, 3)]),
+                "frequencies": ("class item people", _FREQUENT),
+            },
+        )
+        for class_, items, item in (
+            (1, (5, 6, 8), 6),
+            (1, (5, 8, 6), 6),
+            (1, (8, 5, 6), 6),
+            (1, (8, 6, 5), 5),
+            (1, (7, 8, 6), 7),
+            (1, (8, 7, 6), 7),
+            (1, (8, 6, 7), 7),
+            (1, (5, 8, 8), 5),
+            (2, (5, 6, 7), 5),
+            (1, (6, 6, 8), 6),
+        )
+    ),
+    # Rows that refer to 5 show 7 and 8, and those that refer to 7, one level below, are not looked for.
+    _case(
+        "items_with_children",
+        "class item",
+        [(1, 5), (1, 7), (1, 8), (2, 5), (2, 7), (2, 8), (1, 6)],
+        {
+            "items": ("class item", [(1, 5), (2, 5), (1, 6), (1, 8)]),
+            "parents": ("item parent_item", [(7, 5), (8, 5), (9, 7), (10, 11)]),
+        },
+    ),
+    _case(
+        "without_items",
+        _EVENTS,
+        [(1, 1, -3, 6, 2, 12), (2, 2, 13, 5, 1, 21)],
+        {
+            "events": (_EVENTS, [(1, 1, -3, 5, 1, 11), (1, 1, -3, 6, 2, 12), (2, 2, 13, 5, 1, 21)]),
+            "left_out": ("class item", [(1, 5), (2, 6), (3, 5)]),
+        },
+    ),
+    # Rows without a key, with that of another row, of no person, of two, or that refer to a missing row.
+    _case(
+        "sound_rows",
+        "row_id unit_id key",
+        [(1, 10, "a"), (2, 10, "b")],
+        {
+            "copy": (
+                "row_id unit_id key orphans contradicting",
+                [
+                    *[(1, 10, "a", 0, 0), (2, 10, "b", 0, 0), (3, 10, None, 0, 0), (4, None, "d", 0, 0)],
+                    *[(5, 11, "e", 0, 1), (6, 11, "f", 1, 0), (7, 11, "g", 0, 0), (8, 12, "g", 0, 0)],
+                    *[(9, 12, "h", 0, 0), (10, 12, "h", 1, 0), (11, None, None, 0, 0)],
+                ],
+            )
+        },
+        columns=["row_id", "unit_id", "key"],
+        key=["key"],
+    ),
+    # Three rows refer to row 4, two to row 5; the rows that refer to none are not counted together.
+    _case(
+        "with_few_siblings",
+        "row_id parent_id",
+        [(4, 5), (5, 5), (6, None), (7, None), (8, None)],
+        {
+            "rows": (
+                "row_id parent_id",
+                [(1, 4), (2, 4), (3, 4), (4, 5), (5, 5), (6, None), (7, None), (8, None)],
+            )
+        },
+        columns=["row_id", "parent_id"],
+        most=2,
+    ),
+    _case(
+        "items_that_remain",
+        "class item",
+        [(1, 5), (2, 5), (1, 6)],
+        {"events": (_EVENTS, [(1, 1, -3, 5, 1, 11), (1, 1, -3, 5, 2, 12), (2, 2, 13, 5, 1, 21), (3, 1, 13, 6, 1, 31)])},
+    ),
+    _case(
+        "rows_of_items",
+        "row_id",
+        [(1,), (2,)],
+        {
+            "items": ("row_id class item", [(1, 1, 5), (2, 1, 5), (3, 1, 6), (4, 2, 5), (5, 2, 6)]),
+            "remaining": ("class item", [(1, 5), (3, 6), (2, 7)]),
+        },
+    ),
+    _case(
+        "rows_of_people",
+        "row_id",
+        [(1,), (3,)],
+        {
+            "rows": ("row_id unit_id", [(1, 10), (2, 11), (3, 10), (4, 12)]),
+            "people": ("unit_id class", [(10, 1), (13, 2)]),
+        },
+    ),
+]
+
 CASES = [
     *_CHANGED,
     *_COPIES,
@@ -1618,4 +1754,5 @@ CASES = [
     *_SENSITIVE,
     *_REVEALING,
     *_RELEASED_VALUES,
+    *_WHOLE_ITEMS,
 ]

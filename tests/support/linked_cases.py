@@ -236,7 +236,7 @@ class Case:
 def smallest(tables: Tables, m: int | str) -> dict[Any, int]:
     """The fewest people who share a class, and per number of the attacker's rows the fewest who share a combination."""
     classes = {person: label for person, label, _ in tables[0]}
-    rows = _rows_of_people(tables)
+    rows = rows_of_people(tables)
     found: dict[Any, int] = {0: min(Counter(classes.values()).values(), default=0)}
     if m == "all":
         wholes = Counter((classes[person], _whole(rows[person])) for person in classes)
@@ -247,13 +247,13 @@ def smallest(tables: Tables, m: int | str) -> dict[Any, int]:
         owners: dict[Any, set[str]] = defaultdict(set)
         for person, own in rows.items():
             for chosen in combinations([row[:2] for row in own], size):
-                owners[classes[person], _pattern(chosen)].add(person)
+                owners[classes[person], pattern_of(chosen)].add(person)
         if owners:
             found[size] = min(map(len, owners.values()))
     return found
 
 
-def _rows_of_people(tables: Tables) -> dict[str, list[Row]]:
+def rows_of_people(tables: Tables) -> dict[str, list[Row]]:
     """The rows of every person: what they show, the rows that they belong to, and in a tuple the severity, or None."""
     _, visits, diagnoses, results = tables
     of_visit = {visit: ward for visit, _, ward in visits}
@@ -284,7 +284,7 @@ def violations(case: Case, tables: Tables) -> list[str]:
         return []
     people = tables[0]
     classes = {person: label for person, label, _ in people}
-    rows = _rows_of_people(tables)
+    rows = rows_of_people(tables)
     jobs = {person: {job} for person, _, job in people}
     least = case.models.get("l_diversity", {}).get("diagnoses.severity", 0)
     severities = {person: {row[2][0] for row in rows[person] if row[2]} for person in classes}
@@ -296,12 +296,12 @@ def violations(case: Case, tables: Tables) -> list[str]:
         assert isinstance(case.m, int)
         for size in range(1, case.m + 1):
             for chosen in combinations([row[:2] for row in own], size):
-                sharing[classes[person], _pattern(chosen)].add(person)
+                sharing[classes[person], pattern_of(chosen)].add(person)
             for place, (shown, path, severity) in enumerate(own) if least else ():
                 for others in combinations([row[:2] for n, row in enumerate(own) if n != place], size - 1):
                     if severity:
                         with_others = [((other, _together(path, its)), its) for other, its in others]
-                        matching[classes[person], shown, _pattern(with_others)].add(severity[0])
+                        matching[classes[person], shown, pattern_of(with_others)].add(severity[0])
     for person, label in classes.items():
         whole = (label, _whole(rows[person])) if case.m == "all" else (label,)
         sharing[whole].add(person)
@@ -380,7 +380,7 @@ def _moved(extra: Sequence[float]) -> float:
     return min(sum(x for x in extra if x > 0), -sum(x for x in extra if x < 0))
 
 
-def _pattern(rows: Sequence[Row]) -> Any:
+def pattern_of(rows: Sequence[Row]) -> Any:
     """What rows show, and on how many levels they belong together, whatever their order.
 
     Of all orders, the first one by what the rows show; of rows that show the same, by the levels.
@@ -421,7 +421,7 @@ def run(seed: int, connection: Any = None, thorough: bool = True) -> tuple[int, 
 
 
 def _compared(seed: int, case: Case, spec: dict[str, Any], connection: Any, thorough: bool) -> tuple[int, str, str]:
-    safe = [node for node in case.nodes() if _is_safe(case, node)]
+    safe = [node for node in case.nodes() if is_safe(case, node)]
     try:
         manifest = anonymize_database(spec, connection=connection).manifest
     except SpecError as error:
@@ -430,8 +430,8 @@ def _compared(seed: int, case: Case, spec: dict[str, Any], connection: Any, thor
         if case.nodes()[-1] in safe:
             return seed, "wrong", f"refused, although the top is safe: {error}"
         return seed, "refused", ""
-    released = _read(spec, "released", connection)
-    problems = list(_problems(case, manifest, safe, released, spec, connection))
+    released = read(spec, "released", connection)
+    problems = list(problems_of(case, manifest, safe, released, spec, connection))
     if thorough:
         problems += _attack_problems(case, released, spec, connection)
         if case.models:
@@ -439,7 +439,7 @@ def _compared(seed: int, case: Case, spec: dict[str, Any], connection: Any, thor
     return seed, "released", "; ".join(problems)
 
 
-def _read(spec: dict[str, Any], schema: str, connection: Any) -> Tables:
+def read(spec: dict[str, Any], schema: str, connection: Any) -> Tables:
     """The released rows of people, visits, diagnoses and results, with their columns in the order of the case."""
     columns = {
         "people": ("id", "zip", "job"),
@@ -464,20 +464,20 @@ def _check_problems(case: Case, spec: dict[str, Any], connection: Any) -> Iterat
     privacy = {"k": spec["privacy"]["k"], "m": spec["privacy"]["m"]}
     ignoring = {**spec, "privacy": privacy, "into": {"schema": "ignoring"}}
     anonymize_database(ignoring, connection=connection)
-    tables = _read(spec, "ignoring", connection)
+    tables = read(spec, "ignoring", connection)
     violated = violations(case, tables)
     checked = verify_database({**spec, "into": ignoring["into"]}, connection=connection)
     if checked.satisfied is bool(violated):
         yield f"the check of another release: {checked.sensitive}, and plain loops: {violated[:2]}"
 
 
-def _is_safe(case: Case, node: Sequence[int]) -> bool:
+def is_safe(case: Case, node: Sequence[int]) -> bool:
     released = case.released(node)
     enough = all(fewest >= case.k for fewest in smallest(released, case.m).values())
     return enough and not violations(case, released)
 
 
-def _problems(
+def problems_of(
     case: Case,
     manifest: dict[str, Any],
     safe: Sequence[Row],
@@ -535,13 +535,13 @@ def _problems(
 def exposed(tables: Tables, known: int, k: int) -> list[tuple[int, int]]:
     """The people who share a combination of up to 0, 1, … rows with no one, and with fewer than k."""
     classes = {person: label for person, label, _ in tables[0]}
-    rows = _rows_of_people(tables)
+    rows = rows_of_people(tables)
     owners: dict[Any, set[str]] = defaultdict(set)
     found = []
     for size in range(known + 1):
         for person, label in classes.items():
             for chosen in combinations([row[:2] for row in rows[person]], size):
-                owners[label, _pattern(chosen) if chosen else None].add(person)
+                owners[label, pattern_of(chosen) if chosen else None].add(person)
         fewest = dict.fromkeys(classes, len(classes))
         for sharers in owners.values():
             for person in sharers:
