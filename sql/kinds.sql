@@ -5,6 +5,12 @@
 -- columns: the columns, n (rows)
 SELECT $columns, COUNT(*) AS n FROM $relation AS r GROUP BY $columns;
 
+-- name: first_cells
+-- Count the different cells in the first rows of a relation, to guess whether nearly all rows differ.
+-- columns: different (cells), rows (at most $most)
+SELECT COUNT(*) AS different, COALESCE(SUM(cells.n), 0) AS rows
+FROM (SELECT COUNT(*) AS n FROM (SELECT $columns FROM $relation AS r LIMIT $most) AS f GROUP BY $columns) AS cells;
+
 -- name: numbered_cells
 -- Count the same cells, with a number of the class instead of its columns: one sort is enough for both.
 -- columns: _class (1, 2, …), the columns, n (rows)

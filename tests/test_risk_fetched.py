@@ -1,4 +1,4 @@
-"""Risk of a table on a server: its rows are fetched once, and the figures are those that the server would count."""
+"""Risk and verification of a table on a server: rows are fetched once, and figures are those that the server counts."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kanon_sql import risk
+from kanon_sql import risk, verify
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.measure import fetched
 from support.database import create_table
@@ -195,6 +195,23 @@ TEXTS = st.sampled_from([None, *NASTY[:8], "a", "b"])
 ROWS = st.tuples(TEXTS, st.sampled_from([None, 1, 2]), st.sampled_from(["0", "-0", "1.5", "NaN"]), TEXTS)
 
 
+MODELS: dict[str, Any] = {
+    "quasi_identifiers": ["zip", "sex", "weight"],
+    "k": 2,
+    "l_diversity": {"ill": 2},
+    "t_closeness": {"ill": 0.3},
+}
+
+
+def create_both(postgres: PostgreSQL, rows: Sequence[tuple[Any, ...]], released: int) -> None:
+    """Create a table, and another one with its first rows."""
+    types = {"zip": "TEXT", "sex": "INTEGER", "weight": "DOUBLE PRECISION", "ill": "TEXT", "person": "INTEGER"}
+    numbered = [(*row, place // 2) for place, row in enumerate(rows)]
+    for name, some in (("visits", numbered), ("released", numbered[:released])):
+        postgres.connection.execute(f"DROP TABLE IF EXISTS {name}")
+        create_table(postgres, name, types, some)
+
+
 @examples(40)
 @given(rows=st.lists(ROWS, min_size=1, max_size=12), released=st.integers(1, 12), by_people=st.booleans())
 def test_random_tables_and_releases_have_the_same_figures(
@@ -203,17 +220,41 @@ def test_random_tables_and_releases_have_the_same_figures(
     released: int,
     by_people: bool,
 ) -> None:
-    types = {"zip": "TEXT", "sex": "INTEGER", "weight": "DOUBLE PRECISION", "ill": "TEXT", "person": "INTEGER"}
-    numbered = [(*row, place // 2) for place, row in enumerate(rows)]
-    for name, some in (("visits", numbered), ("released", numbered[:released])):
-        postgres.connection.execute(f"DROP TABLE IF EXISTS {name}")
-        create_table(postgres, name, types, some)
-    options: dict[str, Any] = {
-        "quasi_identifiers": ["zip", "sex", "weight"],
-        "sensitive": ["ill"],
-        "t_closeness": {"ill": 0.3},
-    }
+    create_both(postgres, rows, released)
+    options: dict[str, Any] = {**MODELS, "sensitive": ["ill"], "k": None}
     options |= {"unit": "person"} if by_people else {}
     with pytest.MonkeyPatch.context() as monkeypatch:
         here, there = both(monkeypatch, postgres, release="released", **options)
     assert here == there
+
+
+@pytest.mark.parametrize("against", [None, "visits"])
+@pytest.mark.parametrize("unit", [None, "person"])
+@examples(20)
+@given(rows=st.lists(ROWS, min_size=1, max_size=12), released=st.integers(1, 12))
+def test_random_releases_are_verified_alike(
+    postgres: PostgreSQL, against: str | None, unit: str | None, rows: list[tuple[Any, ...]], released: int
+) -> None:
+    create_both(postgres, rows, released)
+    options: dict[str, Any] = {**MODELS, "against": against, "unit": unit, "connection": postgres.connection}
+    of_fetched = verify("released", **options).to_dict()
+    with pytest.MonkeyPatch.context() as monkeypatch, counted_there(monkeypatch):
+        assert of_fetched == verify("released", **options).to_dict()
+
+
+def test_values_of_a_release_are_fetched_if_nearly_all_rows_differ(postgres: PostgreSQL, sent: list[str]) -> None:
+    rows = [(str(place // 5), str(place % 5)) for place in range(50)]
+    create_table(postgres, "visits", {"zip": "TEXT", "ill": "TEXT"}, rows)
+    options: dict[str, Any] = {"quasi_identifiers": ["zip"], "k": 5, "connection": postgres.connection}
+    assert verify("visits", **options)
+    assert sent == []
+    assert verify("visits", l_diversity={"ill": 5}, **options)
+    assert is_fetched(sent)
+
+
+def test_a_few_cells_of_a_release_are_counted_on_the_server(postgres: PostgreSQL, sent: list[str]) -> None:
+    create_table(postgres, "visits", {"zip": "TEXT", "ill": "TEXT"}, [("1", str(place % 5)) for place in range(50)])
+    options: dict[str, Any] = {"quasi_identifiers": ["zip"], "k": 5, "connection": postgres.connection}
+    assert verify("visits", l_diversity={"ill": 5}, **options)
+    assert not is_fetched(sent)
+    assert sent

@@ -439,6 +439,8 @@ class PostgreSQL(Engine):
 
     def bytes_to_send(self, table: Table, columns: Sequence[str]) -> int | None:
         """The bytes of all values of some columns; None if DuckDB cannot read them, or can find other values equal."""
+        if table.relation.name in self._named:
+            return None
         ((equal_elsewhere,),) = self._catalog(postgres_sql.EQUAL_ELSEWHERE, table.relation, list(columns))
         if not equal_elsewhere:
             return None

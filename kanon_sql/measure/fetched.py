@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from kanon_sql import queries
@@ -12,8 +12,12 @@ from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels
+from kanon_sql.queries import Hole
+from kanon_sql.release.findings import counted_columns
 
 MOST_BYTES = 1_000_000_000  # of all values; the server counts a larger table
+_FIRST_ROWS = 100_000  # that show whether nearly all rows differ; equal rows of a release are next to each other
+_NEARLY_ALL = 0.8
 
 
 def needs_server(model: PrivacyModels, table: Table, whole: Table | None = None) -> bool:
@@ -43,22 +47,50 @@ def copied_here(source: Source, verb: str) -> Iterator[Source]:
 
 
 @contextlib.contextmanager
-def fetched(source: Source) -> Iterator[Source]:
-    """The source, or if its table is on a server, a copy of all columns that can be counted, in an embedded engine.
+def fetched_cells(
+    source: Source, quasi_identifiers: Sequence[str], model: PrivacyModels, whole: Table | None
+) -> Iterator[Source]:
+    """The source, or a copy of the columns that models count, if nearly all rows of a server's table differ.
 
-    The copy is only made where both engines find the same values equal, and within a transaction of the caller. Columns
-    of the kind `other` are described, but not copied.
+    The server counts classes alone with as little work, and a few cells are sent faster than all rows.
     """
-    columns = [column for column in source.table.columns if column.kind != "other"]
-    names = [column.name for column in columns]
-    size = source.engine.bytes_to_send(source.table, names) if columns else None
+    counted = counted_columns(model).values()
+    has_copies = source.engine.has_temporary_tables and not source.engine.is_embedded
+    if not has_copies or not counted or needs_server(model, source.table, whole):
+        yield source
+        return
+    columns = list(dict.fromkeys([*quasi_identifiers, *counted]))
+    with Scratch(source.engine, "first") as tables:
+        holes: dict[str, Hole] = {"columns": columns, "relation": source.table.relation}
+        ((different, rows),) = tables.rows("kinds/first_cells", **holes, most=_FIRST_ROWS)
+    if different < _NEARLY_ALL * rows:
+        yield source
+        return
+    with fetched(source, columns) as near:
+        yield near
+
+
+@contextlib.contextmanager
+def fetched(source: Source, columns: Sequence[str] | None = None) -> Iterator[Source]:
+    """The source, or if its table is on a server, a copy of some of its columns in an embedded engine.
+
+    `columns`: by default all that can be counted. The copy is only made where both engines find the same values equal.
+    The other columns are described, but not copied.
+    """
+    countable = [column for column in source.table.columns if column.kind != "other"]
+    copied = [column for column in countable if columns is None or column.name in columns]
+    names = [column.name for column in copied]
+    if columns is not None and not {*columns} <= {*names}:
+        yield source
+        return
+    size = source.engine.bytes_to_send(source.table, names) if names else None
     if size is None or size > MOST_BYTES:
         yield source
         return
     with contextlib.closing(source.engine.embedded()) as near, Scratch(near, "fetched") as tables:
         text = queries.text("frequency_sets/copy", source.engine.dialect, columns=names, source=source.table.relation)
         relation = tables.receive("rows", source.engine, text, "frequency_sets/copy")
-        if [column.kind for column in near.table(relation).columns] == [column.kind for column in columns]:
+        if [column.kind for column in near.table(relation).columns] == [column.kind for column in copied]:
             yield replace(source, engine=near, table=replace(source.table, relation=relation, form="table"))
             return
     yield source  # a type of DuckDB cannot represent a number, such as NaN in a numeric column

@@ -11,6 +11,7 @@ from typing import Any, Unpack
 from kanon_sql.engines.files import files
 from kanon_sql.errors import KanonError, SourceError, SpecError
 from kanon_sql.measure.evidence import evidence_of
+from kanon_sql.measure.fetched import fetched_cells
 from kanon_sql.measure.labelled import PopulationQuery
 from kanon_sql.measure.whole import Whole, opened_whole, shown, shown_columns
 from kanon_sql.plan.preflight import check_roles
@@ -179,7 +180,6 @@ def checked(
 
     `population`: the population by the labels of the source, as a query, and the engine to run it in.
     """
-    engine, relation = source.engine, source.table.relation
     check_models(model, source.table)
     for column in (model.sensitive[compared_by] for compared_by in model.compared):
         if whole and whole.source.table.column(column) is None:
@@ -188,7 +188,8 @@ def checked(
                 "the source of the release"
             )
     compared = (whole.source.engine, whole.source.table.relation) if whole else None
-    summary = findings.summarize(engine, relation, quasi_identifiers, model, compared, population)
+    with fetched_cells(source, quasi_identifiers, model, whole.source.table if whole else None) as near:
+        summary = findings.summarize(near.engine, near.table.relation, quasi_identifiers, model, compared, population)
     if summary.rows == 0:
         raise SourceError(f"{name} has no rows; there is nothing to verify")
     offending: Counter[int] = Counter()

@@ -29,6 +29,20 @@ CASES = [
         _CELLS,
     ),
     Case(
+        "kinds/first_cells",
+        {"columns": ["a", "_unit"], "relation": Relation("cells"), "most": 10},
+        ["different", "rows"],
+        [(5, 6)],
+        _CELLS,
+    ),
+    Case(
+        "kinds/first_cells",
+        {"columns": ["a", "_unit"], "relation": Relation("cells"), "most": 0},
+        ["different", "rows"],
+        [(0, 0)],
+        _CELLS,
+    ),
+    Case(
         "kinds/numbered_cells",
         {"names": ["a"], "columns": {"unit": "_unit"}, "relation": Relation("cells")},
         ["_class", "unit", "n"],
