@@ -105,8 +105,7 @@ def run(seed: int, connection: Any = None) -> tuple[int, str, str]:
 
 def _live_problems(case: Case, spec: dict[str, Any], levels: dict[str, int], connection: Any) -> Iterator[str]:
     """What is wrong with the views of a changed source."""
-    tables = read(spec, "released", connection)
-    people, visits, diagnoses, results = tables
+    people, visits, diagnoses, results = tables = _labelled(read(spec, "released", connection))
     counted = Counter(key for key, *_ in people)
     if any(key is None or n > 1 for key, n in counted.items()):
         yield f"people without a key, or with several rows: {counted.most_common(2)}"
@@ -122,6 +121,21 @@ def _live_problems(case: Case, spec: dict[str, Any], levels: dict[str, int], con
     if not checked.satisfied:
         yield f"verify refuses it: {checked}"
     yield from _needlessly_missing(case, tables, _sound(case, levels, connection))
+
+
+def _labelled(tables: Tables) -> Tables:
+    """The tables with a word for NULL: a diagnosis without a visit differs from that of a visit without a ward."""
+    people, visits, diagnoses, results = tables
+    return (
+        [(key, _word(zipped), job) for key, zipped, job in people],
+        [(visit, person, _word(ward)) for visit, person, ward in visits],
+        [(visit, person, _word(code), severity, dx) for visit, person, code, severity, dx in diagnoses],
+        [(dx, person, _word(finding)) for dx, person, finding in results],
+    )
+
+
+def _word(label: Any) -> str:
+    return "NULL" if label is None else str(label)
 
 
 def _sound(case: Case, levels: dict[str, int], connection: Any) -> Tables:
@@ -169,12 +183,12 @@ def _with_owners(rows: list[Row], owners: dict[Any, Any] | None, keys: set[Any])
             yield of, found.pop(), *rest
 
 
-def _labelling(case: Case, level: int | None, name: str) -> Callable[[Any], str | None]:
-    """The function from a value to its label on the released level; values without a label are a star, or NULL."""
+def _labelling(case: Case, level: int | None, name: str) -> Callable[[Any], str]:
+    """The function from a value to its label on the released level: a star, or NULL, if it has none."""
 
-    def label(value: Any) -> str | None:
+    def label(value: Any) -> str:
         if level in (0, 1) and value not in range(VALUES):
-            return "*" if level else None
+            return "*" if level else "NULL"
         return case.labels[name].label(value, level)
 
     return label
@@ -184,15 +198,13 @@ def _needlessly_missing(case: Case, tables: Tables, source: Tables) -> Iterator[
     """Rows that are shown otherwise than in the source, and items that are left out although no combination is rare."""
     sizes = Counter(label for _, label, _ in source[0])
     classes = Counter({label: n for label, n in sizes.items() if n >= case.k})
-    if Counter(str_of(label) for _, label, _ in tables[0]) != Counter({str_of(a): n for a, n in classes.items()}):
+    if Counter(label for _, label, _ in tables[0]) != classes:
         yield f"people {Counter(label for _, label, _ in tables[0])}, and in the source {classes}"
     of_source = {person: label for person, label, _ in source[0] if label in classes}
     rows = {person: own for person, own in rows_of_people(source).items() if person in of_source}
-    counted = Counter((str_of(of_source[person]), _text(row[0])) for person, own in rows.items() for row in own)
+    counted = Counter((of_source[person], row[0]) for person, own in rows.items() for row in own)
     of_shown = {person: label for person, label, _ in tables[0]}
-    shown = Counter(
-        (str_of(of_shown[person]), _text(row[0])) for person, own in rows_of_people(tables).items() for row in own
-    )
+    shown = Counter((of_shown[person], row[0]) for person, own in rows_of_people(tables).items() for row in own)
     if wrong := {item: n for item, n in shown.items() if counted[item] != n}:
         yield f"items with another number of rows: {wrong}"
     gone = {item for item in counted if item not in shown}
@@ -203,38 +215,38 @@ def _needlessly_missing(case: Case, tables: Tables, source: Tables) -> Iterator[
     owners = defaultdict(set)
     for person, own in rows.items():
         for row in own:
-            owners[str_of(of_source[person]), _text(row[0])].add(person)
+            owners[of_source[person], row[0]].add(person)
     frequent = {item for item, people in owners.items() if len(people) >= case.k}
     patterns: dict[Any, set[Any]] = defaultdict(set)
     items_of: dict[Any, list[Any]] = {}
     for person, own in rows.items():
-        label = str_of(of_source[person])
-        own = [row for row in own if (label, _text(row[0])) in frequent]
+        label = of_source[person]
+        own = [row for row in own if (label, row[0]) in frequent]
         for size in range(2, int(case.m) + 1):
             for chosen in combinations([row[:2] for row in own], size):
                 pattern = label, pattern_of(chosen)
                 patterns[pattern].add(person)
-                items_of[pattern] = [(label, _text(shown)) for shown, _ in chosen]
+                items_of[pattern] = [(label, shown) for shown, _ in chosen]
     blamed = set()
     for pattern, people in patterns.items():
         if len(people) < case.k:
             items = items_of[pattern]
             fewest = min(len(owners[item]) for item in items)
             blamed |= {item for item in items if len(owners[item]) == fewest or len(items) == 3}
-    for label, text in gone & frequent:
-        if (label, text) not in blamed and not any(
-            other == label and parent != text and parent in text for other, parent in gone
-        ):
-            yield f"{label} {text} is left out needlessly"
+    for label, shown_by in gone & frequent:
+        parents = {(label, parent) for parent in _parents(shown_by)}
+        if (label, shown_by) not in blamed and not parents & gone:
+            yield f"{label} {shown_by} is left out needlessly"
 
 
-def str_of(label: Any) -> str | None:
-    return None if label is None else str(label)
-
-
-def _text(shown: Any) -> str:
-    """What a row shows, with numbers as texts."""
-    return repr(tuple(_text(part) if isinstance(part, tuple) else str_of(part) for part in shown))
+def _parents(shown: Row) -> Iterator[Row]:
+    """What the rows show that a row refers to, from what it shows."""
+    kind, *_, above = shown
+    if kind == "result" and above is not None:
+        yield above
+        yield from _parents(above)
+    if kind == "diagnosis" and above is not None:
+        yield "visit", above
 
 
 def main() -> int:
