@@ -56,6 +56,13 @@ def test_an_observed_person_is_found_if_only_one_row_fits() -> None:
     assert (alone.attempts, alone.successes, alone.figures["alone"]) == (1, 1, 1)
 
 
+def test_people_are_not_counted_by_boxes_that_the_source_does_not_have() -> None:
+    source = HOMES.assign(ts=[5, 5, 50])
+    known = attack(RELEASE, source=source, **{**ASKED, "only": ["known_attributes"]}, k=5).outcomes
+    assert {outcome.name for outcome in known} == {"known_attributes"}
+    assert (known[0].column, known[0].affected) == (None, 9)  # boxes with three rows, four, one and one
+
+
 def trips(seed: int, rows: int = 2000, units: int = 200) -> tuple[pandas.DataFrame, pandas.DataFrame]:
     """Trips around the homes of so many taxis, and the homes."""
     draw = numpy.random.default_rng(seed)

@@ -35,8 +35,10 @@ def _attributes(material: Material) -> Iterator[Outcome]:
     sets, k = list(_sets(material.quasi_identifiers, random.Random(material.seed))), material.k or 2
     found = _rows(material, sets, Predicate("SUM(n) >= $k", {"k": k}), classes_of(material, material.release))
     yield _outcome(material, found, f"fit fewer than {k} rows", "require k-anonymity for all of them")
-    if material.source and material.source.unit and not material.release.unit:
-        yield _few_people(material, material.source, k)
+    source = material.source
+    # The boxes of cloaked places are no columns of the source.
+    if source and source.unit and not material.release.unit and material.quasi_identifiers_of(source):
+        yield _few_people(material, source, k)
     for column in material.sensitive:
         several_values = Predicate("MIN(low) < MAX(high)")
         found = _rows(material, sets, several_values, ranges_of_classes(material, column), ["low", "high"])
