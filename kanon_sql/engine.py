@@ -14,6 +14,8 @@ from kanon_sql.errors import KanonError, SourceError
 from kanon_sql.queries import Relation
 from kanon_sql.spec import Reading
 
+VALUE_BYTES = 8  # of a number that a server sends; a text takes as much more than its length
+
 
 @dataclass(frozen=True)
 class Column:

@@ -100,7 +100,7 @@ def _few_people(material: Material, source: Copy, k: int) -> Outcome:
     ((rows, few, fewest),) = material.tables.rows("attack_attributes/people_who_fit", **holes)
     return Outcome(
         "few_people",
-        f"{int(few):,} of {int(rows):,} rows are in classes that rows of fewer than {k} people of the source fit, by "
+        f"{int(few):,} of {int(rows):,} rows are in classes that fewer than {k} people of the source fit, counted by "
         f"{material.unit}.",
         attempts=int(rows),
         successes=int(few),

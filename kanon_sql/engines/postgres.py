@@ -14,7 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kanon_sql import interrupts, queries
-from kanon_sql.engine import Attached, Column, Engine, Grant, Rights, Table, name_readings, refuse_equal_names
+from kanon_sql.engine import (
+    VALUE_BYTES,
+    Attached,
+    Column,
+    Engine,
+    Grant,
+    Rights,
+    Table,
+    name_readings,
+    refuse_equal_names,
+)
 from kanon_sql.engines import postgres_sql
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.named_queries import NamedQueries
@@ -52,7 +62,6 @@ _IN_DUCKDB = {
     "uuid": "UUID",
 }
 _SCHEME = re.compile("^postgres(?:ql)?://", re.IGNORECASE)
-_VALUE_BYTES = 8  # of a number; a text takes as much more than its length
 _LONGEST_ROW = 1_000_000  # bytes of texts, so that a line of CSV fits into DuckDB's 2 MB even if all are quotes
 _TELLS_VALID_INPUT = 160_000  # the first version with pg_input_is_valid
 _NUMERIC = re.compile(r"numeric(?:\((\d+)(?:, *(-?\d+))?\))?")
@@ -455,7 +464,7 @@ class PostgreSQL(Engine):
         ((rows, length, longest, too_late),) = self.rows(size)
         if too_late or longest > _LONGEST_ROW:
             return None
-        return int(length) + int(rows) * len(columns) * _VALUE_BYTES
+        return int(length) + int(rows) * len(columns) * VALUE_BYTES
 
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from kanon_sql import interrupts, queries
-from kanon_sql.engine import Column, Engine, Table, folder_named, name_readings, refuse_equal_names
+from kanon_sql.engine import VALUE_BYTES, Column, Engine, Table, folder_named, name_readings, refuse_equal_names
 from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.file_source import SOURCE_VIEW
 from kanon_sql.engines.singles import shortest
@@ -41,7 +41,6 @@ _KINDS = {
     "string": "text",
 }
 _IN_DUCKDB = {"timestamp_ntz": "TIMESTAMP", "timestamp": "TIMESTAMPTZ"}
-_VALUE_BYTES = 8  # of a number; a text takes as much more than its length
 _LOADED, _FETCHED = queries.scratch("kanon_loaded_for_spark"), Relation("kanon_fetched")
 _LOST = "Spark says: the connection is lost; see the server's log, and run again"
 _URL_FORM = "sc://host:15002, with ;token=… behind a last / where the server asks for one"
@@ -290,7 +289,7 @@ class Spark(Engine):
         lengths = " + ".join(f"COALESCE(OCTET_LENGTH({_quoted(name)}), 0)" for name in texts) or "0"
         read = queries.select_all(table.relation, self.dialect)
         ((rows, length),) = self.rows(f"SELECT COUNT(*), COALESCE(SUM({lengths}), 0) FROM ({read})")
-        return int(length) + int(rows) * len(columns) * _VALUE_BYTES
+        return int(length) + int(rows) * len(columns) * VALUE_BYTES
 
     def forget(self, relation: Relation) -> None:
         """Drop a temporary table, never a lasting one with the same name."""

@@ -68,9 +68,13 @@ def separations(
     counted = [combination for combination in small if complete or sets.is_counted(combination)]
     described = [_described(sets, combination, rows) for combination in counted]
     together = sets.figures(names)
-    unique_people = together.people[0] if together.people else None
-    ranked = tuple(sorted(singles, key=_rank)), tuple(sorted(described, key=_rank))
-    return Separations(*ranked, together.unique_rows, unique_people, complete)
+    return Separations(
+        columns=tuple(sorted(singles, key=_rank)),
+        sets=tuple(sorted(described, key=_rank)),
+        unique_rows=together.unique_rows,
+        unique_people=together.unique_people,
+        complete=complete,
+    )
 
 
 def _described(sets: Sets, names: tuple[str, ...], rows: int, others: Sequence[str] | None = None) -> Separation:
@@ -84,8 +88,8 @@ def _described(sets: Sets, names: tuple[str, ...], rows: int, others: Sequence[s
         separation=1 - (figures.squares - rows) / pairs if pairs else 1.0,
         unique_rows=figures.unique_rows,
         unique_without=without.unique_rows if without else None,
-        unique_people=figures.people[0] if figures.people else None,
-        unique_people_without=without.people[0] if without and without.people else None,
+        unique_people=figures.unique_people,
+        unique_people_without=without.unique_people if without else None,
     )
 
 

@@ -143,6 +143,16 @@ class SetFigures:
     people: tuple[int, int] | None = None
 
     @property
+    def unique_people(self) -> int | None:
+        """The unique people, if people are counted."""
+        return self.people[0] if self.people else None
+
+    @property
+    def small_people(self) -> int | None:
+        """The people in classes below 5, if people are counted."""
+        return self.people[1] if self.people else None
+
+    @property
     def unique(self) -> int:
         """The unique people, or rows."""
         return self.people[0] if self.people else self.unique_rows
@@ -299,8 +309,8 @@ class Sets:
             unique_share=figures.unique_rows / self._rows,
             small_rows=figures.small_rows,
             small_share=figures.small_rows / self._rows,
-            unique_people=figures.people[0] if figures.people else None,
-            small_people=figures.people[1] if figures.people else None,
+            unique_people=figures.unique_people,
+            small_people=figures.small_people,
         )
 
     def gains(self) -> dict[str, Gain]:
