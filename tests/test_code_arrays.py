@@ -28,11 +28,13 @@ def test_classes_are_those_of_plain_python(most_rows: int, values: int, columns:
 @pytest.mark.parametrize("rows", [1, 9], ids=["one row each", "counted rows"])
 @pytest.mark.parametrize("values", [2, 50, 3000])
 @pytest.mark.parametrize("columns", [1, 3, 30])
-def test_people_of_classes_are_those_of_plain_python(rows: int, values: int, columns: int) -> None:
+@pytest.mark.parametrize("many", [0, 100, 400], ids=["few rows of everyone", "one with many", "many of one person"])
+def test_people_of_classes_are_those_of_plain_python(rows: int, values: int, columns: int, many: int) -> None:
     random = np.random.default_rng(values + rows)
     names = [f"c{number}" for number in range(columns)]
     base = random.integers(0, values, (60, columns))[random.integers(0, 60, 400)]
     people = random.integers(1, 120, 400).astype(np.int32)  # no row has the code 0, and some codes may have no row
+    people[:many] = 7  # more rows than are compared with each other
     codes = {name: base[:, number].astype(np.int32) for number, name in enumerate(names)}
     classes: dict[tuple[int, ...], set[int]] = {}
     for row, person in zip(base.tolist(), people.tolist(), strict=True):

@@ -12,12 +12,18 @@ from numpy.typing import NDArray
 
 _MOST_KEYS = 2**63 - 1  # combinations of codes that a number can represent
 _DENSE = 4  # combinations per row, up to which they are counted in an array of all possible ones
+_MOST_COMPARED = 64  # rows of a person, up to which they are compared with each other instead of being sorted
+_MOST_PEOPLE = 255  # of a class that are distinguished for its people
+_HASH = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio (D. Knuth, The Art of Computer Programming 3, section 6.4)
 Integers = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
 class PeopleOfClasses:
-    """The rows and the people of every class, and for every person the people in the smallest of their classes."""
+    """The rows and the people of every class, and for every person the people in the smallest of their classes.
+
+    `smallest`: 255 for all larger numbers.
+    """
 
     rows: Integers
     people: Integers
@@ -28,6 +34,8 @@ class CodeArrays:
     """The codes of a table's rows, or of its distinct tuples with their numbers of rows.
 
     `people`: the code of the person of every tuple, if people have several rows.
+
+    Sorting the rows takes five times as long as everything else, so that it is avoided.
     """
 
     def __init__(self, rows: Integers, codes: Mapping[str, Integers], people: Integers | None = None) -> None:
@@ -36,43 +44,70 @@ class CodeArrays:
         by_row = {name: code if self._rows is not None else code.repeat(rows) for name, code in codes.items()}
         self._codes = {name: code.astype(np.min_scalar_type(code.max())) for name, code in by_row.items()}
         self._sizes = {name: int(code.max()) + 1 for name, code in by_row.items()}
-        self._people = people if people is None or self._rows is not None else people.repeat(rows)
+        if people is not None:
+            self._sort_by_person(people if self._rows is not None else people.repeat(rows))
+
+    def _sort_by_person(self, people: Integers) -> None:
+        """Bring the rows of every person together, those of people with the fewest rows first."""
+        rows_of_person = np.bincount(people)
+        order = np.argsort(rows_of_person[people] * len(rows_of_person) + people)
+        self._codes = {name: code[order] for name, code in self._codes.items()}
+        if self._rows is not None:
+            self._rows = self._rows[order]
+        self._rows_of_person = np.sort(rows_of_person[rows_of_person > 0])
+        self._first_row = np.cumsum(self._rows_of_person) - self._rows_of_person
+        self._person = np.repeat(np.arange(len(self._first_row)), self._rows_of_person)
 
     def classes(self, names: Sequence[str]) -> Integers:
         """The numbers of rows in the classes of equal codes."""
         keys, most = self._keys(names)
         if most <= _DENSE * len(keys):
-            classes = np.bincount(keys, self._rows).astype(np.int64)
+            classes = self._rows_of(keys)
             return classes[classes > 0]
         if self._rows is None:
-            keys.sort()
-            return np.diff(_starts(keys), append=len(keys))
+            shared = np.sort(keys[_shared(keys)])
+            alone = np.ones(len(keys) - len(shared), dtype=np.int64)
+            return np.concatenate([np.diff(np.flatnonzero(_is_first(shared)), append=len(shared)), alone])
         order = np.argsort(keys)
-        return np.add.reduceat(self._rows[order], _starts(keys[order]))
+        return np.add.reduceat(self._rows[order], np.flatnonzero(_is_first(keys[order])))
 
     def people(self, names: Sequence[str]) -> PeopleOfClasses:
         """The people in the classes of equal codes."""
-        assert self._people is not None
         keys, most = self._keys(names)
-        people = int(self._people.max()) + 1
-        if most * people > _MOST_KEYS:
-            keys = np.unique(keys, return_inverse=True)[1].ravel()
-        # Every class of every person once, in the order of classes: all people of a class stand together.
-        pairs = keys.astype(np.int64) * people + self._people
-        pairs.sort()  # np.unique hashes them, which takes ten times as long
-        starts = _starts(pairs)
-        classes = pairs[starts] // people
-        person = pairs[starts] - classes * people
-        starts_of_classes = _starts(classes)
-        sizes = np.diff(starts_of_classes, append=len(classes))
-        smallest = np.full(people, people + 1)
-        np.minimum.at(smallest, person, sizes.repeat(sizes))
-        counted = self._rows is not None
+        classes, number = (keys, most) if most <= _DENSE * len(keys) else _numbered(keys)
+        people = np.bincount(self._once(classes, number), minlength=number)
+        of_rows = np.minimum(people, _MOST_PEOPLE).astype(np.uint8)[classes]
+        rows = self._rows_of(classes)
         return PeopleOfClasses(
-            rows=self.classes(names) if counted else np.diff(starts[starts_of_classes], append=len(pairs)),
-            people=sizes,
-            smallest=smallest[smallest <= people],  # some codes may have no person
+            rows=rows[rows > 0],
+            people=people[people > 0],
+            smallest=np.minimum.reduceat(of_rows, self._first_row),
         )
+
+    def _rows_of(self, classes: Integers) -> Integers:
+        """The rows of every class by its number, 0 for unused numbers."""
+        return np.bincount(classes, self._rows).astype(np.int64, copy=False)
+
+    def _once(self, classes: Integers, number: int) -> Integers:
+        """The classes of every person, each of them once."""
+        pairs = self._person * number + classes
+        sizes = self._rows_of_person
+
+        def start(rows: int) -> int:
+            """The first row of the people with more rows than this."""
+            person = int(np.searchsorted(sizes, rows, "right"))
+            return int(self._first_row[person]) if person < len(sizes) else len(pairs)
+
+        end = start(_MOST_COMPARED)
+        repeated = np.zeros(end, dtype=bool)
+        distance = 1
+        while start(distance) < end:  # compare all rows of a person that are this far from each other
+            pairs_of_rows = pairs[start(distance) : end]
+            repeated[start(distance) + distance :] |= pairs_of_rows[distance:] == pairs_of_rows[:-distance]
+            distance += 1
+        pairs_of_many = np.sort(pairs[end:])
+        distinct = pairs_of_many[_is_first(pairs_of_many)]
+        return np.concatenate([classes[:end][~repeated], distinct % number])
 
     def _keys(self, names: Sequence[str]) -> tuple[Integers, int]:
         """A number per row that represents its codes, and the number of possible ones."""
@@ -89,6 +124,28 @@ class CodeArrays:
         return keys, most
 
 
-def _starts(keys: Integers) -> Integers:
-    """The positions in sorted keys at which another one begins."""
-    return np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
+def _numbered(keys: Integers) -> tuple[Integers, int]:
+    """The keys numbered from 0 without gaps, and how many there are."""
+    shared = _shared(keys)
+    order = np.argsort(keys[shared])
+    of_shared = np.cumsum(_is_first(keys[shared][order])) - 1
+    distinct = int(of_shared[-1]) + 1 if len(shared) else 0
+    numbers = np.full(len(keys), -1)
+    numbers[shared[order]] = of_shared
+    alone = np.flatnonzero(numbers < 0)
+    numbers[alone] = np.arange(distinct, distinct + len(alone))
+    return numbers, distinct + len(alone)
+
+
+def _shared(keys: Integers) -> Integers:
+    """The rows that share the hash of their keys with others; all others are alone in their classes."""
+    bits = len(keys).bit_length() + 1  # two to four hashes per row
+    hashes = (keys.astype(np.uint64) * _HASH >> np.uint64(64 - bits)).astype(np.int64)
+    return np.flatnonzero((np.bincount(hashes) > 1)[hashes])
+
+
+def _is_first(keys: Integers) -> NDArray[np.bool_]:
+    """Whether each of some sorted keys is the first of its kind."""
+    first = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    return first
