@@ -67,9 +67,9 @@ class CodeArrays:
         if self._rows is None:
             shared = np.sort(keys[_shared(keys)])
             alone = np.ones(len(keys) - len(shared), dtype=np.int64)
-            return np.concatenate([np.diff(np.flatnonzero(_is_first(shared)), append=len(shared)), alone])
+            return np.concatenate([np.diff(np.flatnonzero(is_first(shared)), append=len(shared)), alone])
         order = np.argsort(keys)
-        return np.add.reduceat(self._rows[order], np.flatnonzero(_is_first(keys[order])))
+        return np.add.reduceat(self._rows[order], np.flatnonzero(is_first(keys[order])))
 
     def people(self, names: Sequence[str]) -> PeopleOfClasses:
         """The people in the classes of equal codes."""
@@ -106,29 +106,36 @@ class CodeArrays:
             repeated[start(distance) + distance :] |= pairs_of_rows[distance:] == pairs_of_rows[:-distance]
             distance += 1
         pairs_of_many = np.sort(pairs[end:])
-        distinct = pairs_of_many[_is_first(pairs_of_many)]
+        distinct = pairs_of_many[is_first(pairs_of_many)]
         return np.concatenate([classes[:end][~repeated], distinct % number])
 
     def _keys(self, names: Sequence[str]) -> tuple[Integers, int]:
-        """A number per row that represents its codes, and the number of possible ones."""
-        kind: type[Any] = np.uint32 if prod(self._sizes[name] for name in names) < 2**32 else np.int64
-        keys: NDArray[Any] = np.zeros(len(self._codes[names[0]]), dtype=kind)
-        most = 1
-        for name in names:
-            if most * self._sizes[name] > _MOST_KEYS:
-                keys = np.unique(keys, return_inverse=True)[1].ravel()
-                most = int(keys.max()) + 1
-            keys *= kind(self._sizes[name])
-            keys += self._codes[name].astype(kind)
-            most *= self._sizes[name]
-        return keys, most
+        return combined([self._codes[name] for name in names], [self._sizes[name] for name in names])
+
+
+def combined(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, int]:
+    """A number per row that represents its codes in some columns, in their order, and how many such numbers there are.
+
+    `sizes`: the number of codes of every column.
+    """
+    kind: type[Any] = np.uint32 if prod(sizes) < 2**32 else np.int64
+    keys: NDArray[Any] = np.zeros(len(codes[0]), dtype=kind)
+    most = 1
+    for code, size in zip(codes, sizes, strict=True):
+        if most * size > _MOST_KEYS:
+            keys = np.unique(keys, return_inverse=True)[1].ravel()
+            most = int(keys.max()) + 1
+        keys *= kind(size)
+        keys += code.astype(kind)
+        most *= size
+    return keys, most
 
 
 def _numbered(keys: Integers) -> tuple[Integers, int]:
     """The keys numbered from 0 without gaps, and how many there are."""
     shared = _shared(keys)
     order = np.argsort(keys[shared])
-    of_shared = np.cumsum(_is_first(keys[shared][order])) - 1
+    of_shared = np.cumsum(is_first(keys[shared][order])) - 1
     distinct = int(of_shared[-1]) + 1 if len(shared) else 0
     numbers = np.full(len(keys), -1)
     numbers[shared[order]] = of_shared
@@ -144,7 +151,7 @@ def _shared(keys: Integers) -> Integers:
     return np.flatnonzero((np.bincount(hashes) > 1)[hashes])
 
 
-def _is_first(keys: Integers) -> NDArray[np.bool_]:
+def is_first(keys: Integers) -> NDArray[np.bool_]:
     """Whether each of some sorted keys is the first of its kind."""
     first = np.ones(len(keys), dtype=bool)
     np.not_equal(keys[1:], keys[:-1], out=first[1:])

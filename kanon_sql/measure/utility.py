@@ -12,7 +12,6 @@ from kanon_sql.measure.copied import numbered_rows
 from kanon_sql.measure.tables import known_hierarchy, shown_columns
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.source import Source
-from kanon_sql.queries import Relation
 from kanon_sql.resources import install_command
 from kanon_sql.spec import Spec
 from kanon_sql.utility import (
@@ -24,12 +23,12 @@ from kanon_sql.utility import (
     Side,
     Sides,
     attribute,
-    coded,
     drawn,
     drawn_rows,
     is_installed,
     learned,
     marginal,
+    read_codes,
     why_not,
 )
 
@@ -72,22 +71,28 @@ class UtilityMeasurement:
         marginals = tuple(map(marginal, sides.attributes))
         self.observer.stage("Comparing pairs of columns")
         drawn_queries = drawn(sides.attributes, query_count, self.spec.seed)
-        pairs = list(combinations(self._paired(), 2))
-        combined = sides.combined([*pairs, *sorted({query.subset for query in drawn_queries}.difference(pairs))])
-        associations = sides.associations(len(pairs), combined)
+        associations = sides.associations(list(combinations(self._paired(), 2)))
         worst_first = sorted(associations, key=lambda pair: (-pair.error, pair.columns))
         self.observer.stage("Asking count queries")
-        counts = sides.counts(drawn_queries, combined, self.rows["source"]) if drawn_queries else None
+        drawn_queries = drawn(sides.attributes, query_count, self.spec.seed)
+        counts = sides.counts(drawn_queries, self.rows["source"]) if drawn_queries else None
         if counts is None:
             self.skipped.append(("count queries", "no column has more than one value"))
-        self.tables.drop(combined.source, combined.release)
         return marginals, tuple(worst_first), counts, tuple(self._learned(sides, training_rows))
 
     def sides(self) -> Sides:
         """Both tables with their cells as codes, and the values that the cells of every column cover."""
         self.observer.stage("Comparing columns")
         attributes = [self._attribute(number, name) for number, name in enumerate(self.shown)]
-        return Sides(self.tables, attributes, *(self._coded(side, attributes) for side in _BOTH))
+        sizes = [len(attribute.weights) for attribute in attributes]
+        of_source = [attribute.source_codes for attribute in attributes]
+        of_release = [attribute.released_codes for attribute in attributes]
+        source, release = (self.sources[side] for side in _BOTH)
+        return Sides(
+            attributes,
+            read_codes(source.engine, source.table, source.cells, of_source, sizes),
+            read_codes(release.engine, release.table, release.cells, of_release, sizes),
+        )
 
     def _shown(self) -> dict[str, tuple[str, ...]]:
         """The columns that both tables have, with the columns that show them in the release.
@@ -164,13 +169,6 @@ class UtilityMeasurement:
             )
         return compared
 
-    def _coded(self, side: str, attributes: Sequence[SharedColumn]) -> Relation:
-        if side == "source":
-            codes = [attribute.source_codes for attribute in attributes]
-        else:
-            codes = [attribute.released_codes for attribute in attributes]
-        return coded(self.tables, f"{side}_coded", self.sources[side], codes)
-
     def _paired(self) -> list[int]:
         """The numbers of the columns whose pairs are compared; of too many, columns with a role come first."""
         names = list(self.shown)
@@ -189,7 +187,6 @@ class UtilityMeasurement:
             return
         self.observer.stage("Drawing rows for models")
         rows = drawn_rows(sides, training_rows, self.spec.seed)
-        self.tables.drop(sides.source, sides.release)
         suppressed = 1 - self.rows["release"] / self.rows["source"]
         if rows.unreleased > suppressed + _TOLERATED:
             self.notes.append(

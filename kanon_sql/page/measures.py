@@ -210,9 +210,7 @@ def _utility(release: Release, spec: Spec, questions: Sequence[Sequence[str]], o
 def _errors(sides: Sides, queries: Sequence[Query], rows: int) -> dict[str, Any] | None:
     if not queries:
         return None
-    combined = sides.combined(sorted({query.subset for query in queries}))
-    found: QueryErrors = sides.counts(queries, combined, rows)
-    sides.tables.drop(combined.source, combined.release)
+    found: QueryErrors = sides.counts(queries, rows)
     return dict(vars(found))
 
 

@@ -133,7 +133,7 @@ def _coded(
 
 
 def coded_cells(table: Relation, cells: Mapping[str, str], attributes: Sequence[Coded], dialect: str) -> str:
-    """The query that counts a table's rows by the codes of its cells as text: a column per attribute, `nothing`, and n.
+    """The query of a table's rows as the codes of their cells as text: a column per attribute.
 
     `cells`: the columns by the attributes' stems. Every attribute has one level.
     """
@@ -144,8 +144,7 @@ def coded_cells(table: Relation, cells: Mapping[str, str], attributes: Sequence[
         raw = t.column(attribute.stem, "t")
         query.select(_as(mapped(attribute, raw, alias, "code_0"), attribute.code_column(0)), copy=False)
         query = join_mapping(query, attribute, raw, alias)
-    codes = {attribute.code_column(0): attribute.code_column(0) for attribute in attributes}
-    return t.text("utility/counted_codes", dialect, codes=codes, coded=in_pieces(query, aliases))
+    return t.printed(in_pieces(query, aliases), dialect)
 
 
 def packed(

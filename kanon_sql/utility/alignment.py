@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kanon_sql.utility.attribute import Floats, Int64s, SharedColumn
-from kanon_sql.utility.sides import Codes, Sides
+from kanon_sql.utility.coded_rows import Codes
+from kanon_sql.utility.sides import Sides
 
 
 @dataclass(frozen=True)
@@ -34,17 +35,17 @@ class Drawn:
 
 def drawn_rows(sides: Sides, most: int, seed: int) -> Drawn:
     """At most this many rows of the source, in an order that depends only on their contents and the seed."""
-    tuples, n = sides.rows(sides.source)
+    columns = tuple(range(len(sides.attributes)))
     random = np.random.default_rng(seed)
-    kept = np.sort(random.permutation(int(n.sum()))[:most])
-    exact = _taken(tuples, np.searchsorted(np.cumsum(n), kept, "right"))
-    del tuples
+    exact = sides.source.in_order(columns, np.sort(random.permutation(len(sides.source.codes[0]))[:most]))
     exact = exact[random.permutation(len(exact))]
     distinct, whose = np.unique(exact, axis=0, return_inverse=True)
-    classes, rows = sides.rows(sides.release)
+    released_tuples = sides.release.counted(columns)
+    assert released_tuples.rows is not None
+    classes = [*released_tuples.codes.values()]
     target, fitting = _fitting(sides.attributes, distinct, classes)
     released = _taken(classes, fitting)
-    likely = _likelihoods(sides, distinct[target], released) * rows[fitting]
+    likely = _likelihoods(sides, distinct[target], released) * released_tuples.rows[fitting]
     chosen = _chosen(target, likely, whose.ravel(), random)
     has_released = chosen >= 0
     return Drawn(exact, released[chosen] if len(fitting) else exact * 0, has_released)

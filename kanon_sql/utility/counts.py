@@ -10,7 +10,7 @@ section 7).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from random import Random
@@ -97,13 +97,9 @@ def _start(shares: Floats, wanted: float, random: Random) -> int:
     return int(np.searchsorted(before, random.random() * latest, "right")) - 1
 
 
-def errors(
-    queries: Sequence[Query], rows: int, exact: Mapping[int, float], estimated: Mapping[int, float]
-) -> QueryErrors:
-    """The errors of the estimates; `exact`, `estimated`: answers by the query's number, 0 if missing."""
-    answers = np.array([exact.get(number, 0.0) for number in range(len(queries))])
-    guesses = np.array([estimated.get(number, 0.0) for number in range(len(queries))])
-    relative = np.abs(guesses - answers) / np.maximum(answers, SANITY_BOUND * rows)
+def errors(rows: int, exact: Floats, estimated: Floats) -> QueryErrors:
+    """The errors of the estimates; `exact`, `estimated`: the answers of every query."""
+    relative = np.abs(estimated - exact) / np.maximum(exact, SANITY_BOUND * rows)
     median, high = np.percentile(relative, [50, 95])
-    figures = (float(median), float(high), float(np.median(answers) / rows))
-    return QueryErrors(len(queries), *(round(figure, 9) for figure in figures))
+    figures = (float(median), float(high), float(np.median(exact) / rows))
+    return QueryErrors(len(exact), *(round(figure, 9) for figure in figures))

@@ -1,31 +1,24 @@
-"""The source and its release as coded tuples in one engine, which all queries use."""
+"""A source and its release as coded rows, with the associations and count queries of both."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kanon_sql import queries
 from kanon_sql.engine import Engine
-from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.values import Label
-from kanon_sql.queries import Coded, Hole, Relation
-from kanon_sql.utility.attribute import Int64s, SharedColumn
+from kanon_sql.queries import Hole, Relation
+from kanon_sql.utility.attribute import Floats, SharedColumn
+from kanon_sql.utility.coded_rows import CodedRows, Subset
 from kanon_sql.utility.counts import Query, QueryErrors, errors
 from kanon_sql.utility.pairs import Association, Pairs, association
 
-_NOTHING = "nothing"
-_PLACES = ("first", "second", "third")
-_FEW_TUPLES = 100_000
-Subset = tuple[int, ...]  # of the attributes, by number
-Codes = NDArray[np.integer[Any]]
+_FEW_TUPLES = 300_000
 
 
 @dataclass(frozen=True)
@@ -52,100 +45,55 @@ class Side:
 
 
 @dataclass(frozen=True)
-class Combined:
-    """The combinations of codes in both tables: subset (a number), first, second, third, n."""
-
-    subsets: Sequence[Subset]
-    source: Relation
-    release: Relation
-
-
-@dataclass(frozen=True)
 class Sides:
-    """The coded tuples of two tables: a column of codes per attribute, `nothing`, and n."""
+    """The coded rows of two tables with the same columns."""
 
-    tables: Scratch
     attributes: Sequence[SharedColumn]
-    source: Relation
-    release: Relation
+    source: CodedRows
+    release: CodedRows
 
-    def combined(self, subsets: Sequence[Subset]) -> Combined:
-        """Count the combinations of codes of some sets of up to three columns in both tables."""
-        subsets = subsets or [()]  # of no column, so that a count is possible
-        both = (self.source, self.release)
-        return Combined(subsets, *(self._combined(f"combined_{coded.name}", subsets, coded) for coded in both))
+    def associations(self, pairs: Sequence[Subset]) -> list[Association]:
+        """The associations of pairs of columns in both tables."""
+        found = {}
+        for (i, j), *sides in self._counted(pairs):
+            of_source, of_release = (side.counted((i, j)) for side in sides)
+            found[i, j] = association(self.attributes[i], self.attributes[j], _pairs(of_source), _pairs(of_release))
+        return [found[i, j] for i, j in pairs]
 
-    def _combined(self, stem: str, subsets: Sequence[Subset], coded: Relation) -> Relation:
-        counted_in = supersets(subsets, [len(attribute.weights) for attribute in self.attributes])
-        times = Counter(counted_in.values())
-        shared = {superset: f"counted_{number}" for number, superset in enumerate(times) if times[superset] > 1}
-        counted = {name: self._counted(superset, coded) for superset, name in shared.items()}
-        texts = []
-        for number, subset in enumerate(subsets):
-            names = [column_of(number) for number in subset] + [_NOTHING] * (len(_PLACES) - len(subset))
-            holes = {place: [name] for place, name in zip(_PLACES, names, strict=True)}
-            name = shared.get(counted_in[subset])
-            relation = Relation(name) if name else coded
-            texts.append(self.tables.text("utility/combined", coded=relation, subset=number, **holes))
-        return self.tables.create_as(stem, queries.union_all(texts, counted), "utility/combined")
+    def counts(self, drawn_queries: Sequence[Query], rows: int) -> QueryErrors:
+        """The errors of count queries on the release; `rows`: of the source."""
+        exact, estimated = np.zeros(len(drawn_queries)), np.zeros(len(drawn_queries))
+        numbers: dict[Subset, list[int]] = {}
+        for number, query in enumerate(drawn_queries):
+            numbers.setdefault(query.subset, []).append(number)
+        for subset, source, release in self._counted(numbers):
+            asked = [drawn_queries[number] for number in numbers[subset]]
+            weights = [
+                self._weights(column, [query.groups[place] for query in asked]) for place, column in enumerate(subset)
+            ]
+            exact[numbers[subset]] = source.expected(subset, weights)
+            estimated[numbers[subset]] = release.expected(subset, weights)
+        return errors(rows, exact, estimated)
 
-    def _counted(self, columns: Subset, coded: Relation) -> str:
-        codes = [column_of(number) for number in columns]
-        return self.tables.text("utility/codes_of_columns", coded=coded, codes=codes)
+    def _weights(self, column: int, groups: Sequence[Sequence[int]]) -> Floats:
+        """The probability that a cell is in some groups of values, by query and code."""
+        return np.stack([self.attributes[column].weights[:, list(of_query)].sum(axis=1) for of_query in groups])
 
-    def associations(self, pairs: int, combined: Combined) -> list[Association]:
-        """The associations of the first subsets, which are this many pairs of columns, in both tables."""
-        of_source, of_release = (self._pairs(pairs, counted) for counted in (combined.source, combined.release))
-        return [
-            association(self.attributes[i], self.attributes[j], source, release)
-            for (i, j), source, release in zip(combined.subsets[:pairs], of_source, of_release, strict=True)
-        ]
+    def _counted(self, subsets: Iterable[Subset]) -> Iterator[tuple[Subset, CodedRows, CodedRows]]:
+        """Some sets of columns with the rows of both tables, counted by few larger sets of columns."""
+        of = supersets([*subsets], self.source.sizes)
+        for superset in dict.fromkeys(of.values()):
+            source, release = self.source, self.release
+            if prod(source.sizes[column] for column in superset) <= _FEW_TUPLES:
+                source, release = source.counted(superset), release.counted(superset)
+            yield from ((subset, source, release) for subset in of if of[subset] == superset)
 
-    def _pairs(self, pairs: int, combined: Relation) -> list[Pairs]:
-        """The pairs of codes of the first subsets, with their rows."""
-        if not pairs:
-            return []
-        frame = self.tables.engine.frame(self.tables.create("pairs", "utility/pairs", combined=combined, pairs=pairs))
-        columns = [frame[name].to_numpy(np.int64) for name in ("subset", "first", "second", "n")]
-        order = np.lexsort(columns[::-1])
-        subset, first, second, n = (column[order] for column in columns)
-        parts = [slice(*ends) for ends in pairwise(np.searchsorted(subset, range(pairs + 1)))]
-        return [(first[part], second[part], n[part].astype(float)) for part in parts]
 
-    def counts(self, drawn_queries: Sequence[Query], combined: Combined, rows: int) -> QueryErrors:
-        """The errors of count queries on subsets of the combined columns."""
-        self._load(drawn_queries, combined.subsets)
-        relations = {"predicates": self.tables["predicates"], "chances": self.tables["chances"]}
-        self.tables.create("weights", "utility/weights", **relations)
-        holes = {"asked": self.tables["asked"], "weights": self.tables["weights"]}
-        exact, estimated = (
-            {int(query): float(n) for query, n in self.tables.rows("utility/answers", combined=counted, **holes)}
-            for counted in (combined.source, combined.release)
-        )
-        return errors(drawn_queries, rows, exact, estimated)
-
-    def _load(self, drawn_queries: Sequence[Query], subsets: Sequence[Subset]) -> None:
-        numbers = [subsets.index(query.subset) for query in drawn_queries]
-        self.tables.load("asked", _integers("query", "subset"), [range(len(drawn_queries)), numbers])
-        predicates = [row for number, query in enumerate(drawn_queries) for row in _predicates(number, query)]
-        self.tables.load(
-            "predicates", _integers("query", "place", "attribute", "part"), list(zip(*predicates, strict=True))
-        )
-        chances: list[list[float]] = [[-1], [0], [0], [1.0]]
-        for number, attribute in enumerate(self.attributes):
-            codes, parts = np.nonzero(attribute.weights)
-            for column, added in zip(
-                chances, ([number] * len(codes), codes, parts, attribute.weights[codes, parts]), strict=True
-            ):
-                column.extend(np.asarray(added).tolist())
-        self.tables.load("chances", {**_integers("attribute", "code", "part"), "chance": "DOUBLE"}, chances)
-
-    def rows(self, coded: Relation) -> tuple[list[Codes], Int64s]:
-        """The distinct tuples of codes in order, as columns, and the number of rows of every tuple."""
-        frame = self.tables.engine.frame(coded)
-        columns = [frame[column_of(number)].to_numpy() for number in range(len(self.attributes))]
-        order = np.lexsort(columns[::-1])
-        return [column[order] for column in columns], frame["n"].to_numpy(np.int64)[order]
+def _pairs(counted: CodedRows) -> Pairs:
+    """The pairs of codes of two columns, with their rows."""
+    assert counted.rows is not None
+    first, second = counted.codes.values()
+    return first.astype(np.int64), second.astype(np.int64), counted.rows.astype(float)
 
 
 def supersets(subsets: Sequence[Subset], sizes: Sequence[int], most: int = _FEW_TUPLES) -> dict[Subset, Subset]:
@@ -167,41 +115,3 @@ def supersets(subsets: Sequence[Subset], sizes: Sequence[int], most: int = _FEW_
         tuples_of[tuple(sorted(columns))] = tuples
     fewest_first = sorted(tuples_of, key=lambda columns: tuples_of[columns])
     return {subset: next(columns for columns in fewest_first if {*subset} <= {*columns}) for subset in subsets}
-
-
-def coded(tables: Scratch, stem: str, side: Side, codes: Sequence[Mapping[Label, int]]) -> Relation:
-    """The coded tuples of a table. `codes`: per attribute the codes of the cells."""
-    with Scratch(side.engine, "codes") as mappings:
-        mapped = [_mapped(mappings, number, code) for number, code in enumerate(codes)]
-        cells = {attribute.stem: cell for attribute, cell in zip(mapped, side.cells, strict=True)}
-        text = queries.coded_cells(side.table, cells, mapped, side.engine.dialect)
-        return tables.receive(stem, side.engine, text, "utility/counted_codes")
-
-
-def _mapped(tables: Scratch, number: int, codes: Mapping[Label, int]) -> Coded:
-    rows = [(text, code) for text, code in codes.items() if text is not None]
-    types = {"value": "VARCHAR", "code_0": tables.engine.integer_type(max(codes.values(), default=0))}
-    mapping = tables.load(_stem(number), types, list(zip(*rows, strict=True)) or [[], []])
-    nulls = {"code_0": codes[None]} if None in codes else None
-    return Coded(_stem(number), mapping, 0, (), nulls)
-
-
-def _stem(number: int) -> str:
-    return f"a{number}"
-
-
-def column_of(number: int) -> str:
-    """The column of an attribute's codes."""
-    return f"{_stem(number)}_0"
-
-
-def _predicates(number: int, query: Query) -> list[tuple[int, int, int, int]]:
-    """The predicates of a query: query, place, attribute, group of values; unused places have the attribute -1."""
-    columns = [*zip(query.subset, query.groups, strict=True), *[(-1, (0,))] * (3 - len(query.subset))]
-    return [
-        (number, place, column, group) for place, (column, groups) in enumerate(columns, start=1) for group in groups
-    ]
-
-
-def _integers(*names: str) -> dict[str, str]:
-    return dict.fromkeys(names, "INTEGER")

@@ -365,8 +365,7 @@ class _Measurement:
             shown = [number for number, attribute in enumerate(sides.attributes) if attribute.name in roles]
             shown.sort(key=lambda number: roles.index(sides.attributes[number].name))
             self.observer.stage("Comparing pairs of columns")
-            paired = list(combinations(shown[:_MOST_PAIRED], 2))
-            pairs = sides.associations(len(paired), sides.combined(paired))
+            pairs = sides.associations(list(combinations(shown[:_MOST_PAIRED], 2)))
         attributes = [sides.attributes[number] for number in shown]
         suppressed = measuring.rows["source"] - measuring.rows["release"]
         distributions = []
