@@ -68,6 +68,10 @@ class Judge:
         size, people = self.model.size, self.model.size_in_population
         self._class_sizes = cache(lambda: self._prepared(_SIZES, size=size, people=people))
 
+    def reuse(self, other: Judge) -> None:
+        """Test nodes on the relations of another judge of the same frequency set, including its roll-ups."""
+        self._packed, self._rollups = other._packed, other._rollups
+
     def settled(self, node: Node) -> Judge:
         """The judge of one node, in which models about all its classes are replaced by their minimum class size."""
         if not self._undecided:

@@ -175,11 +175,13 @@ class _Prepared:
                 return _run_of_classes(recode(problem, observer), k)
         problem = posed_again(self.problem, spec, self.problem.frequency_set)
         if not self.of_tuples:
+            problem.judge.reuse(self.problem.judge)
             problem.judge.count_in_memory()
         try:
             return self._search(problem, k, observer)
         finally:
-            problem.judge.drop()
+            if self.of_tuples:
+                problem.judge.drop()
 
     def _search(self, problem: Problem, k: int, observer: Observer) -> _StrategyRun:
         outcome = search(problem, observer)
