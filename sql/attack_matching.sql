@@ -50,10 +50,14 @@ SELECT k.class, 1 AS place FROM $classes AS k;
 
 -- name: first_fitting
 -- Place every target at the labels of the first attribute that cover its value; the other columns remain to be compared.
-SELECT f.target, p.place, $others
-FROM (SELECT $id AS target, COALESCE('=' || CAST($value AS TEXT), '') AS value, $others FROM $targets AS t) AS f
-JOIN $covers AS c ON c.value = f.value
-JOIN (SELECT DISTINCT a.label, a.place FROM $places AS a) AS p ON p.label = c.label;
+SELECT t.target, covering.place, $others
+FROM (SELECT $id AS target, $value AS value, $others FROM $targets AS t) AS t
+JOIN (
+  SELECT v.value, p.place
+  FROM (SELECT $value AS value FROM $targets AS t GROUP BY $value) AS v
+  JOIN $covers AS c ON c.value = COALESCE('=' || CAST(v.value AS TEXT), '')
+  JOIN (SELECT DISTINCT a.label, a.place FROM $places AS a) AS p ON p.label = c.label
+) AS covering ON $same;
 
 -- name: next_places
 -- Split the places of classes by the label of one more attribute, as a key that is never NULL; `before` is the previous place.

@@ -19,7 +19,7 @@ from kanon_sql.attack.material import Copy, Material
 from kanon_sql.engine import Column
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.values import Label
-from kanon_sql.queries import Hole, Relation
+from kanon_sql.queries import Hole, Relation, Same
 
 ANY_VALUE = "taken for any value"  # in notes on labels of which an attacker could know more
 SAMPLE = 100_000  # rows of a large table: of whole classes, or those from which some are drawn
@@ -175,7 +175,10 @@ def fitting(
         of_label: dict[str, Hole] = {"places": places, "classes": classes, "label": value}
         holes["places"] = tables.create(next_places, "attack_matching/next_places", **of_label)
         if len(remaining) == len(columns) - 1:
-            tables.create(next_fitting, "attack_matching/first_fitting", targets=targets, id=[target], **holes)
+            same = Same(["value"], "covering", "t")
+            tables.create(
+                next_fitting, "attack_matching/first_fitting", targets=targets, id=[target], same=same, **holes
+            )
         else:
             tables.create(next_fitting, "attack_matching/next_fitting", fitting=fitting, **holes)
         places, next_places = next_places, places

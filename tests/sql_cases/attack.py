@@ -1,6 +1,6 @@
 """Given and expected rows of `sql/attack`."""
 
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Relation, Same
 from sql_cases.case import AT_MOST_75, Case, relation
 
 _RELEASE, _CLASSES, _TARGETS = Relation("release"), Relation("classes"), Relation("targets")
@@ -782,7 +782,7 @@ CASES = [
     ),
     Case(
         "attack_matching/first_fitting",
-        {**_COVERED, "targets": _TARGETS, "id": ["target"], "others": ["c3"]},
+        {**_COVERED, "targets": _TARGETS, "id": ["target"], "others": ["c3"], "same": Same(["value"], "covering", "t")},
         ["target", "place", "c3"],
         [(7, 2, 5), (7, 4, 5), (8, 1, 6), (9, 2, 5), (9, 4, 5)],
         {**_OF_COVERED, **relation("targets", "target c0 c3", (7, 11, 5), (8, None, 6), (9, 11, 5))},
