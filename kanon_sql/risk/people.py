@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.hints import QUASI_IDENTIFIER, folded, identifies_people, name_phrases, names_people, words
 from kanon_sql.queries import Relation
@@ -16,6 +17,7 @@ _FEWEST_REPEATED = 10  # values in several rows, below which there is no conclus
 _CONSTANT = 0.95  # of the values in several rows: the share within which a column is constant
 _BY_CHANCE = 0.8  # above which equal values of two rows mean nothing
 _FEWEST_TRAITS = 2
+_MOST_PEOPLE = 100_000  # roughly, whose rows are compared; of more, some are chosen
 _MOST_SEXES = 6
 _SEXES = words(
     "m f w d x h k u male female man woman mann frau mannlich weiblich divers homme femme masculin feminin maschio "
@@ -107,6 +109,10 @@ def _constant(tables: Scratch, source: Relation, key: ColumnCounts, others: Sequ
     columns = {f"same_{place}": column for place, column in enumerate(others) if column is not key}
     if not columns:
         return ()
+    one_of = key.counts.distinct // _MOST_PEOPLE
+    if one_of > 1 and tables.engine.is_embedded:
+        names = [key.name, *(column.name for column in columns.values())]
+        source = tables.view("some_people", queries.rows_of_people(source, names, key.name, one_of))
     ((repeated, *same),) = tables.rows(
         "risk/constant_columns",
         key=[key.name],
