@@ -10,6 +10,8 @@ from kanon_sql.utility import coded_rows
 from kanon_sql.utility.coded_rows import CodedRows
 
 pytestmark = pytest.mark.quick
+# Few combinations, many, and more than a number can represent.
+SIZES = [(3, 5), (2, 3000, 4000), (2**40, 2**40, 3), (2**32, 2**30, 4)]
 
 
 def _rows(sizes: Sequence[int], counted: bool = False) -> tuple[CodedRows, list[tuple[int, ...]]]:
@@ -23,7 +25,7 @@ def _rows(sizes: Sequence[int], counted: bool = False) -> tuple[CodedRows, list[
 
 
 @pytest.mark.parametrize("counted", [False, True], ids=["rows", "counted rows"])
-@pytest.mark.parametrize("sizes", [(3, 5), (2, 3000, 4000), (2**40, 2**40, 3)], ids=["few", "many", "too many"])
+@pytest.mark.parametrize("sizes", SIZES)
 def test_combinations_are_those_of_plain_python(sizes: tuple[int, ...], counted: bool) -> None:
     rows, tuples = _rows(sizes, counted)
     found = rows.counted((*range(len(sizes)),))
@@ -32,7 +34,7 @@ def test_combinations_are_those_of_plain_python(sizes: tuple[int, ...], counted:
     assert list(zip(zip(*columns, strict=True), found.rows.tolist(), strict=True)) == sorted(Counter(tuples).items())
 
 
-@pytest.mark.parametrize("sizes", [(3, 5), (2, 3000, 4000), (2**40, 2**40, 3)], ids=["few", "many", "too many"])
+@pytest.mark.parametrize("sizes", SIZES)
 def test_rows_in_order_are_those_of_plain_python(sizes: tuple[int, ...]) -> None:
     rows, tuples = _rows(sizes)
     places = np.array([0, 7, 7, 120, 199])

@@ -38,11 +38,12 @@ class CodedRows:
         """The combinations of codes of some columns that occur, in order, with their rows."""
         codes, sizes = [self.codes[column] for column in columns], [self.sizes[column] for column in columns]
         keys, most = combined(codes, sizes)
-        if most <= _MOST_CELLS:
+        are_exact = most == prod(sizes)  # whether the codes follow from the keys
+        if are_exact and most <= _MOST_CELLS:
             rows = np.bincount(keys, self.rows).astype(np.int64)
             found = np.flatnonzero(rows)
             return self._of(columns, np.unravel_index(found, sizes), rows[found])
-        if self.rows is None and most == prod(sizes):
+        if are_exact and self.rows is None:
             keys.sort()
             starts = np.flatnonzero(is_first(keys))
             return self._of(columns, np.unravel_index(keys[starts], sizes), np.diff(starts, append=len(keys)))
