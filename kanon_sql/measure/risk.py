@@ -145,7 +145,7 @@ class RiskMeasurement:
         """The source, or a copy of its table in an embedded engine if its values can be compared there."""
         if source.engine.is_embedded or needs_server(models.every, source.table, whole.source.table if whole else None):
             return source
-        self.observer.stage(f"Fetching {role}")
+        self.observer.stage(f"Copying all columns of {role} to this computer")
         return stack.enter_context(fetched(source))
 
     def _several_rows(

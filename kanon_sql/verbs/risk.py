@@ -209,10 +209,10 @@ def risk(
         as_it_is = settled.model_copy(update=AS_IT_IS)  # the options for reading the source do not apply to the release
         after = None if written is None else stack.enter_context(opened_whole(written, as_it_is, connection, before))
         if not before.engine.has_transactions:
-            measuring.observer.stage("Fetching the source")
+            measuring.observer.stage("Copying all columns of the source to this computer")
             before = stack.enter_context(copied_here(before, "risk"))
         if after and not after.source.engine.has_transactions:
-            measuring.observer.stage("Fetching the release")
+            measuring.observer.stage("Copying all columns of the release to this computer")
             after = replace(after, source=stack.enter_context(copied_here(after.source, "risk")))
         of_release: TableRisk | None = None
         if after is None or not measuring.is_release(before, after, release is None):
