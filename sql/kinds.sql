@@ -116,6 +116,14 @@ FROM (
   GROUP BY k._kind
 ) AS kinds;
 
+-- name: homogeneous_classes
+-- Count the same of rows, from the cells and not from the kinds of classes, if no model needs these.
+SELECT
+  COALESCE(SUM(CASE WHEN classes.different = 1 THEN 1 ELSE 0 END), 0) AS classes,
+  COALESCE(SUM(CASE WHEN classes.different = 1 THEN classes.n ELSE 0 END), 0) AS rows,
+  COALESCE(SUM(classes.most), 0) AS frequent
+FROM (SELECT COUNT(*) AS different, SUM(c.n) AS n, MAX(c.n) AS most FROM $cells AS c GROUP BY $names) AS classes;
+
 -- name: homogeneous_people
 -- Count the people in classes where all people share a sensitive value.
 SELECT COUNT(DISTINCT cells._unit) AS people

@@ -215,8 +215,11 @@ class _OfColumn:
 
 
 def _of_column(kinds: Kinds, name: str, column: str, model: PrivacyModels, with_people: bool) -> _OfColumn:
-    of_column = kinds.of(name)
     models = [each for each in model.models if each.sensitive == column]
+    if not models and not model.unit:
+        classes, rows, frequent = kinds.homogeneous_classes(name)
+        return _OfColumn((), Homogeneous(column, classes, rows, frequent), frequent)
+    of_column = kinds.of(name)
     classes, rows, frequent = kinds.homogeneous(of_column)
     people = kinds.people_of_homogeneous(of_column) if model.unit and with_people else None
     summaries = _judged(kinds.tables, of_column.kinds, model, models)

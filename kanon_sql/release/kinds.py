@@ -173,6 +173,12 @@ class Kinds:
         ((classes, rows, frequent),) = self.tables.rows("kinds/homogeneous", kinds=column.kinds, members=members)
         return int(classes), int(rows), int(frequent)
 
+    def homogeneous_classes(self, value: str) -> tuple[int, int, int]:
+        """The same by the values of a column whose kinds are not needed, if rows are counted."""
+        cells = self._grain("grain", value)
+        ((classes, rows, frequent),) = self.tables.rows("kinds/homogeneous_classes", cells=cells, names=self._names)
+        return int(classes), int(rows), int(frequent)
+
     def people_of_homogeneous(self, column: KindsOfColumn) -> int:
         """The people in classes with a single value."""
         same = Same(self._names, "cells", "mixed")

@@ -152,6 +152,14 @@ CASES = [
         [(5, 7, 9)],
         _KINDS,
     ),
+    # Class 1 has one value in three rows, class 2 two values, and class 3 only NULL.
+    Case(
+        "kinds/homogeneous_classes",
+        {"cells": Relation("cells"), **_NAMES},
+        _HOMOGENEOUS,
+        [(2, 4, 9)],
+        relation("cells", "a s n", (1, 7, 3), (2, 7, 2), (2, 8, 5), (3, None, 1)),
+    ),
     Case(
         "kinds/homogeneous_people",
         {
