@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from kanon_sql.frequency.code_arrays import CodeArrays
+from kanon_sql.frequency.code_arrays import CodeArrays, count_keys
 
 
 @pytest.mark.quick
@@ -47,3 +47,19 @@ def test_people_of_classes_are_those_of_plain_python(rows: int, values: int, col
     assert sorted(counted.people) == sorted(map(len, classes.values()))
     assert sorted(counted.smallest) == sorted(smallest.values())
     assert sorted(counted.rows) == sorted(arrays.classes(names))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "most", [30, 10**6, 2**33, 2**62], ids=["in an array", "of 4 bytes", "packed", "too large to pack"]
+)
+@pytest.mark.parametrize("counted", [False, True], ids=["rows", "counted rows"])
+def test_keys_are_counted_as_by_plain_python(most: int, counted: bool) -> None:
+    random = np.random.default_rng(most % 1000)
+    keys = random.integers(0, most, 30)[random.integers(0, 30, 200)]
+    rows = random.integers(1, 50, 200) if counted else None
+    expected: Counter[int] = Counter()
+    for key, n in zip(keys.tolist(), [1] * 200 if rows is None else rows.tolist(), strict=True):
+        expected[key] += n
+    distinct, found = count_keys(keys, rows, most)
+    assert list(zip(distinct.tolist(), found.tolist(), strict=True)) == sorted(expected.items())

@@ -8,6 +8,7 @@ from random import Random
 import pytest
 
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.frequency import code_arrays
 from kanon_sql.generalization import hierarchy as h
 from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
@@ -107,7 +108,7 @@ def test_rounds_on_arrays_give_the_same_classes(build: Callable[[], Task], monke
     local, classes = recoded(task, 1)
     assert len(classes) > 10
     for dense, cells in ((4, 1 << 22), (0, 1 << 22), (4, 1)):
-        monkeypatch.setattr(partitions, "_DENSE", dense)
+        monkeypatch.setattr(code_arrays, "_DENSE", dense)
         monkeypatch.setattr(partitions, "_CELLS", cells)
         in_memory, same = recoded_in_memory(task)
         assert same == classes

@@ -67,6 +67,7 @@ DATABASE: Keys = {
     "unit": (TEXT, "The main table, which has one row per person."),
     "k": (COUNT, "The number of people that must share a combination."),
     "m": _M,
+    "form": ({"enum": ["table", "view", "file"]}, "How the tables are released; views are live."),
     "people": (COUNT, "People of the source."),
     "released_people": (COUNT, "People of the release."),
     "tables": (by_name(_TABLE), "The tables by name."),

@@ -13,9 +13,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from kanon_sql.frequency.code_arrays import count_keys, starts_of
+
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 _CELLS = 1 << 22  # of attributes and tuples that are counted together
-_DENSE = 4  # possible cells per tuple, up to which they are counted in an array of all of them
 _MOST = np.iinfo(np.int64).max
 
 
@@ -273,7 +274,7 @@ class Partitions:
         keys = (groups << block.bits | self.ranks[block.attributes]).ravel()
         most = len(block.attributes) * self.open << block.bits
         rows = None if self._alike else np.tile(self.rows, len(block.attributes))
-        return _Cells(block, self.open, *_counted(keys, rows, most))
+        return _Cells(block, self.open, *count_keys(keys, rows, most))
 
     def _by_order(self, block: _Block) -> _Options:
         """The cuts nearest to the median that leave both sides safe."""
@@ -421,41 +422,6 @@ class _Cells:
     def attributes(self, groups: Array) -> Array:
         """The attributes of some groups, by their places in the block."""
         return groups // self._partitions
-
-
-def _counted(keys: Array, rows: Array | None, most: int) -> tuple[Array, Array]:
-    """The distinct keys in order, and the number of rows with each; `rows`: None if all are 1."""
-    if most <= _DENSE * len(keys):
-        counts = np.bincount(keys, rows)
-        found = np.flatnonzero(counts)
-        return found, counts[found].astype(np.int64)
-    if rows is None:
-        keys = keys.astype(np.uint32 if most < 2**32 else np.int64)
-        keys.sort()
-        starts = starts_of(keys)
-        return keys[starts].astype(np.int64), np.diff(starts, append=len(keys))
-    bits = int(rows.max()).bit_length()
-    if most >= 2 ** (63 - bits):
-        order = keys.argsort()
-        keys, rows = keys[order], rows[order]
-    else:  # in one number, they are sorted three times as fast
-        keys = keys << bits | rows
-        keys.sort()
-        keys, rows = keys >> bits, keys & (1 << bits) - 1
-    starts = starts_of(keys)
-    return keys[starts], np.add.reduceat(rows, starts)
-
-
-def starts_of(*columns: Array) -> Array:
-    """The places at which another combination of values begins.
-
-    >>> starts_of(np.array([3, 3, 5, 5]), np.array([1, 1, 1, 2]))
-    array([0, 2, 3])
-    """
-    if not len(columns[0]):
-        return np.zeros(0, dtype=np.int64)
-    changes = np.logical_or.reduce([column[1:] != column[:-1] for column in columns])
-    return np.concatenate([[0], np.flatnonzero(changes) + 1])
 
 
 def _least(values: Array, firsts: Array) -> Array:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
-from kanon_sql.frequency.code_arrays import combined, is_first
+from kanon_sql.frequency.code_arrays import combined, count_keys
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Coded, Relation, coded_cells
 from kanon_sql.utility.attribute import Floats, Int64s
@@ -38,19 +38,12 @@ class CodedRows:
         """The combinations of codes of some columns that occur, in order, with their rows."""
         codes, sizes = [self.codes[column] for column in columns], [self.sizes[column] for column in columns]
         keys, most = combined(codes, sizes)
-        are_exact = most == prod(sizes)  # whether the codes follow from the keys
-        if are_exact and most <= _MOST_CELLS:
-            rows = np.bincount(keys, self.rows).astype(np.int64)
-            found = np.flatnonzero(rows)
-            return self._of(columns, np.unravel_index(found, sizes), rows[found])
-        if are_exact and self.rows is None:
-            keys.sort()
-            starts = np.flatnonzero(is_first(keys))
-            return self._of(columns, np.unravel_index(keys[starts], sizes), np.diff(starts, append=len(keys)))
-        order = np.argsort(keys)
-        starts = np.flatnonzero(is_first(keys[order]))
-        rows = np.add.reduceat(np.ones(len(keys), np.int64) if self.rows is None else self.rows[order], starts)
-        return self._of(columns, [code[order[starts]] for code in codes], rows)
+        distinct, rows = count_keys(keys, self.rows, most)
+        if most == prod(sizes):
+            return self._of(columns, np.unravel_index(distinct, sizes), rows)
+        one = np.zeros(len(distinct), dtype=np.int64)  # a row of every combination
+        one[np.searchsorted(distinct, keys)] = np.arange(len(keys))
+        return self._of(columns, [code[one] for code in codes], rows)
 
     def in_order(self, columns: Subset, places: Int64s) -> Int64s:
         """The codes of some columns in the rows at some places, if all rows were sorted by these codes."""

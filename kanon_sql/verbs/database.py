@@ -205,6 +205,7 @@ def _value_findings(checked: Checked) -> list[dict[str, Any]]:
 
 def manifest_of(spec: LinkedSpec, released: LinkedRelease, seconds: float) -> dict[str, Any]:
     """The manifest: names and figures, never values."""
+    assert spec.into is not None
     outcome, judge = released.outcome, released.judge
     verdict = judge.verdict(outcome.node)
     assert verdict.left_out is not None
@@ -229,6 +230,7 @@ def manifest_of(spec: LinkedSpec, released: LinkedRelease, seconds: float) -> di
         "unit": spec.main,
         "k": spec.privacy.k,
         "m": spec.privacy.m,
+        "form": "file" if spec.into.folder else spec.into.form,
         "people": people["rows"],
         "released_people": people["released_rows"],
         "tables": tables,
