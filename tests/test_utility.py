@@ -452,6 +452,10 @@ def test_the_command_measures_what_a_spec_wrote(tmp_path: Path, monkeypatch: pyt
     )
     refused = kanon("utility", "people.csv", "--quasi-identifiers", "age")
     assert (refused.code, "there is no release to measure" in refused.err) == (2, True)
+    Path("spec.yml").write_text("source: people.csv\nquasi_identifiers: [age]\ntarget: {file: missing.csv}\n")
+    refused = kanon("utility", "people.csv", "--spec", "spec.yml")
+    assert "missing.csv" in refused.err
+    assert "it is the target of the spec: name another release after its source" in " ".join(refused.err.split())
 
 
 # Adult

@@ -10,7 +10,7 @@ from typing import Any, Unpack
 
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.errors import SpecError
+from kanon_sql.errors import SourceError, SpecError
 from kanon_sql.measure.tables import opened_for_comparison
 from kanon_sql.measure.utility import UtilityMeasurement
 from kanon_sql.plan.observer import Observer
@@ -193,7 +193,8 @@ def utility(
     if spec is None and "quasi_identifiers" not in options:
         spec = spec_of_release(release)
     settled = settle_spec(source, spec, taken(UtilityOptions, options))
-    if release is None:
+    is_target = release is None
+    if is_target:
         if settled.target is None:
             raise SpecError("there is no release to measure; name one after its source, or a spec with a target")
         release = str(of_target(settled).source)
@@ -206,9 +207,14 @@ def utility(
         tables = stack.enter_context(Scratch(here, "utility"))
         observer.stage("Reading")
         both = {
-            side: stack.enter_context(opened_for_comparison(table, settled, connection, is_source=side == "source"))
-            for side, table in data.items()
+            "source": stack.enter_context(opened_for_comparison(data["source"], settled, connection, is_source=True))
         }
+        try:
+            both["release"] = stack.enter_context(opened_for_comparison(release, settled, connection))
+        except SourceError as error:
+            if not is_target:
+                raise
+            raise SourceError(f"{error}; it is the target of the spec: name another release after its source") from None
         names = {side: name_of(table) for side, table in data.items()}
         predict = settled.sensitive if predict is None else predict
         targets = [predict] if isinstance(predict, str) else list(predict)
