@@ -5,6 +5,26 @@
 SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk
 FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)) AS at_risk;
 
+-- name: node_test_of_people
+-- Count the same rows where a class needs $least people: their codes set bits of a number, which are at most as many as they, and only a class with too few bits and enough rows is counted person by person.
+-- engines: duckdb
+SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk
+FROM (
+  WITH few AS MATERIALIZED (
+    SELECT $levels, SUM(f.n) AS size
+    FROM $frequency_set AS f
+    GROUP BY $levels
+    HAVING COALESCE(BIT_COUNT(BIT_OR(CAST(1 AS BIGINT) << CAST(f._unit % 63 AS INTEGER))), 0) < $least
+  )
+  SELECT few.size FROM few WHERE few.size < $least
+  UNION ALL
+  SELECT SUM(f.n) AS size
+  FROM $frequency_set AS f
+  NATURAL JOIN (SELECT $levels FROM few WHERE few.size >= $least) AS doubtful
+  GROUP BY $levels
+  HAVING COUNT(DISTINCT f._unit) < $least
+) AS at_risk;
+
 -- name: node_tests
 -- Count the rows that several lattice nodes would leave in classes that do not meet the privacy model, in one grouping.
 -- columns: node, rows_at_risk (more than 0: a node without rows at risk is not listed)

@@ -7,6 +7,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import product
 from math import log
 from pathlib import Path
 from random import Random
@@ -23,6 +24,12 @@ from kanon_sql.engines.duckdb import DuckDB
 from kanon_sql.engines.postgres import PostgreSQL
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import InfeasibleError, ReleaseWarning, SourceError, SpecError, VerificationError
+from kanon_sql.frequency import judge
+from kanon_sql.frequency.judge import Judge
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.preflight import preflight
+from kanon_sql.plan.problem import count
+from kanon_sql.plan.source import opened, settle_spec
 from kanon_sql.privacy import (
     PrivacyModel,
     alpha,
@@ -429,3 +436,40 @@ def test_a_release_of_people_is_explained(strategy: str) -> None:
     spec = {"quasi_identifiers": {"zip": {"hierarchy": "suppress"}}, "unit": "person", "strategy": strategy}
     results = [step.gave for step in kanon_sql.explain(rows, spec, k=2).steps]
     assert "2 classes, 9 rows, the smallest of 4 rows" in results
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("seed", range(60))
+def test_bits_of_people_decide_about_classes_like_counting_them(seed: int) -> None:
+    random = Random(seed)
+    people = [None, *range(1, random.choice([3, 70, 400]))]
+    rows = [(int(random.triangular(0, 12, 0)), random.choice(people), random.randint(1, 3)) for _ in range(400)]
+    least = random.choice([1, 2, 5, 32])
+    expected = 0
+    for key in {key for key, _, _ in rows}:
+        members = {person for own, person, _ in rows if own == key and person is not None}
+        expected += sum(n for own, _, n in rows if own == key) if len(members) < least else 0
+    engine = DuckDB()
+    engine.run("CREATE TABLE counted (_key_0 BIGINT, _unit INTEGER, n BIGINT)")
+    values = ", ".join(f"({key}, {'NULL' if person is None else person}, {n})" for key, person, n in rows)
+    engine.run(f"INSERT INTO counted VALUES {values}")
+    test = queries.per_node("node_tests/node_test_of_people", "duckdb", least=least)
+    assert [tuple(map(int, row)) for row in engine.rows(test(3, Relation("counted"), ["_key_0"]))] == [(3, expected)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_node_is_judged_alike_by_bits_and_by_counts(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(seed)
+    rows = [(random.randrange(400), int(random.triangular(20, 90, 20)), random.choice("abcde")) for _ in range(200)]
+    source = pandas.DataFrame(rows, columns=["patient", "age", "ward"])
+    qi = {"age": {"hierarchy": {"ranges": [5, 10]}}, "ward": {"hierarchy": "suppress"}}
+    spec = settle_spec(source, {"quasi_identifiers": qi, "unit": "patient"}, {"k": random.choice([3, 7, 25])})
+    with opened(source, spec, None) as data, data.scratches:
+        problem = count(preflight(spec, data, "embedded"), Observer())
+        nodes = [*product(*(range(height + 1) for height in problem.frequency_set.heights))]
+        by_bits = [problem.judge.rows_at_risk([node]) for node in nodes]
+        assert any("BIT_COUNT" in statement.sql for statement in problem.frequency_set.tables.log)
+        monkeypatch.setattr(judge, "_MOST_BITS", 0)
+        by_counts = [Judge(problem.frequency_set, problem.judge.model).rows_at_risk([node]) for node in nodes]
+    assert by_bits == by_counts
+    assert len(set(map(tuple, by_bits))) > 2

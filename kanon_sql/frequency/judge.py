@@ -26,6 +26,7 @@ _SIZES = "node_tests/node_class_sizes"
 _FEW_TUPLES = 20_000  # whose classes are counted faster in memory than by a statement
 _MOST_COUNTED = 200_000  # tuples fetched for a group of attributes
 _MOST_CROSSED = 50_000  # tuples; beyond, grouping for several nodes at once is no faster, and roll-ups help more
+_MOST_BITS = 32  # people that a class needs, up to which bits of their codes decide about most classes
 _TEXTS = 256  # cached query texts, of a few thousand characters each
 
 
@@ -60,7 +61,7 @@ class Judge:
             lambda count, least: self._prepared("node_tests/node_bits", least, labels=_names("label", count))
         )
         self._classes = lru_cache(_TEXTS)(lambda least: self._prepared("node_tests/node_classes", least))
-        self._test = cache(lambda: self._prepared(self._test_name))
+        self._test = cache(self._prepared_test)
         self._tests = cache(lambda: self._prepared("node_tests/node_tests"))
         self._verdict = lru_cache(1)(self._prepared_verdict)
         # Models about the whole release are decided per node, unless `settled` turns them into a class size.
@@ -487,6 +488,15 @@ class Judge:
     def _prepared(self, query: str, least: LeastSize | None = None, **holes: Any) -> PerNode:
         safe = self.model.at_least(least or LeastSize()).safe
         return queries.per_node(query, self.frequency_set.engine.dialect, safe=safe, **holes)
+
+    def _prepared_test(self) -> PerNode:
+        """The query that tests a node; if only the people of a class decide, one that counts few classes exactly."""
+        counted, k = self.frequency_set, self.model.k
+        # That query joins the numbers of classes, and unpacked codes could be NULL, which no join finds.
+        is_able = counted.engine.is_embedded and counted.population is None and all(self._packed().fields)
+        if is_able and self.model.people_alone and k <= _MOST_BITS:
+            return queries.per_node("node_tests/node_test_of_people", counted.engine.dialect, least=k)
+        return self._prepared(self._test_name)
 
     def _prepared_verdict(self) -> PerNode:
         monotone, unavoidable = self.model.always_monotone, self.model.unavoidable

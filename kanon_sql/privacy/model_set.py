@@ -89,6 +89,12 @@ class PrivacyModels:
         return alone and not self.undecided
 
     @property
+    def people_alone(self) -> bool:
+        """Whether only the number of its people decides whether a class is safe."""
+        alone = self.unit is not None and all(model.class_size is not None for model in self.models)
+        return alone and not self.undecided
+
+    @property
     def undecided(self) -> tuple[ReleaseModel, ...]:
         """The models about the whole release that the minimum class size does not imply."""
         sizes = ((model, self.k if model.population is None else self.people) for model in self.of_release)

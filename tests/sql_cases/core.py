@@ -104,6 +104,16 @@ CASES = [
     Case("node_tests/node_test", on_node(AT_LEAST_2, ["age_0", "zip_0"], 8), _AT_RISK, [(8, 2)], FREQUENCY_SET),
     Case("node_tests/node_test", on_node(UNKNOWN_OF_3, ["age_0"], 9), _AT_RISK, [(9, 3)], FREQUENCY_SET),
     Case("node_tests/node_test", on_node(AT_LEAST_2, ["age_0"], 7), _AT_RISK, [(7, 0)], NO_ROWS),
+    # Class 1 has one person in three rows, class 2 two people, and the codes of those in class 3 set the same bit.
+    Case(
+        "node_tests/node_test_of_people",
+        {"frequency_set": Relation("people"), "levels": ["a"], "node": 4, "least": 2},
+        _AT_RISK,
+        [(4, 5)],
+        relation(
+            "people", "a _unit n", (1, 7, 1), (1, 7, 2), (2, 7, 1), (2, 8, 1), (3, 1, 1), (3, 64, 1), (4, None, 2)
+        ),
+    ),
     # Node 1 has classes of 3 and 1 rows; node 2 of 1, 1 and 2; node 3 one of all 4.
     *(
         Case(
