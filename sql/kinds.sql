@@ -117,7 +117,7 @@ FROM (
 ) AS kinds;
 
 -- name: homogeneous_classes
--- Count the same of rows, from the cells and not from the kinds of classes, if no model needs these.
+-- Count the same figures from the cells, if no model needs the kinds of classes.
 SELECT
   COALESCE(SUM(CASE WHEN classes.different = 1 THEN 1 ELSE 0 END), 0) AS classes,
   COALESCE(SUM(CASE WHEN classes.different = 1 THEN classes.n ELSE 0 END), 0) AS rows,

@@ -6,7 +6,7 @@ SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk
 FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING NOT COALESCE($safe, FALSE)) AS at_risk;
 
 -- name: node_test_of_people
--- Count the same rows where a class needs $least people: their codes set bits of a number, which are at most as many as they, and only a class with too few bits and enough rows is counted person by person.
+-- Count the same rows if a class needs $least people. The code of a person sets a bit of a number, so a class has at least as many people as bits; only classes with too few bits and enough rows are counted exactly.
 -- engines: duckdb
 SELECT $node AS node, COALESCE(SUM(at_risk.size), 0) AS rows_at_risk
 FROM (

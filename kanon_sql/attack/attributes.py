@@ -36,7 +36,7 @@ def _attributes(material: Material) -> Iterator[Outcome]:
     found = _rows(material, sets, Predicate("SUM(n) >= $k", {"k": k}), classes_of(material, material.release))
     yield _outcome(material, found, f"fit fewer than {k} rows", "require k-anonymity for all of them")
     source = material.source
-    # The boxes of cloaked places are no columns of the source.
+    # The source has no columns for the boxes of cloaked places.
     if source and source.unit and not material.release.unit and material.quasi_identifiers_of(source):
         yield _few_people(material, source, k)
     for column in material.sensitive:

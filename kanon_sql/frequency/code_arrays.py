@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 _MOST_KEYS = 2**63 - 1  # combinations of codes that a number can represent
 _DENSE = 4  # combinations per row, up to which they are counted in an array of all possible ones
 _MOST_COMPARED = 64  # rows of a person, up to which they are compared with each other instead of being sorted
-_MOST_PEOPLE = 255  # of a class that are distinguished for its people
+_MOST_PEOPLE = 255  # counted in the smallest class of a person; larger classes count as 255
 _HASH = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio (D. Knuth, The Art of Computer Programming 3, section 6.4)
 Integers = NDArray[np.integer[Any]]
 Int64s = NDArray[np.int64]
@@ -37,7 +37,7 @@ class CodeArrays:
 
     `people`: the code of the person of every tuple, if people have several rows.
 
-    Sorting the rows takes five times as long as everything else, so that it is avoided.
+    Sorting takes five times as long as everything else, so it is avoided where possible.
     """
 
     def __init__(self, rows: Integers, codes: Mapping[str, Integers], people: Integers | None = None) -> None:

@@ -492,7 +492,7 @@ class Judge:
     def _prepared_test(self) -> PerNode:
         """The query that tests a node; if only the people of a class decide, one that counts few classes exactly."""
         counted, k = self.frequency_set, self.model.k
-        # That query joins the numbers of classes, and unpacked codes could be NULL, which no join finds.
+        # That query joins classes by their keys; unpacked codes could be NULL, which no join finds.
         is_able = counted.engine.is_embedded and counted.population is None and all(self._packed().fields)
         if is_able and self.model.people_alone and k <= _MOST_BITS:
             return queries.per_node("node_tests/node_test_of_people", counted.engine.dialect, least=k)

@@ -174,7 +174,7 @@ class Kinds:
         return int(classes), int(rows), int(frequent)
 
     def homogeneous_classes(self, value: str) -> tuple[int, int, int]:
-        """The same by the values of a column whose kinds are not needed, if rows are counted."""
+        """The same figures of rows, for a column without a model: from the cells, without the kinds of classes."""
         cells = self._grain("grain", value)
         ((classes, rows, frequent),) = self.tables.rows("kinds/homogeneous_classes", cells=cells, names=self._names)
         return int(classes), int(rows), int(frequent)

@@ -25,7 +25,7 @@ Codes = NDArray[np.integer[Any]]
 
 @dataclass(frozen=True)
 class CodedRows:
-    """Rows as codes: an array per column, by its number.
+    """The rows of a table as codes, in one array per column.
 
     `sizes`: the number of codes of every column. `rows`: how many rows every element stands for, None for one each.
     """
@@ -41,7 +41,7 @@ class CodedRows:
         distinct, rows = count_keys(keys, self.rows, most)
         if most == prod(sizes):
             return self._of(columns, np.unravel_index(distinct, sizes), rows)
-        one = np.zeros(len(distinct), dtype=np.int64)  # a row of every combination
+        one = np.zeros(len(distinct), dtype=np.int64)  # the place of one row per combination
         one[np.searchsorted(distinct, keys)] = np.arange(len(keys))
         return self._of(columns, [code[one] for code in codes], rows)
 

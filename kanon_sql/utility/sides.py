@@ -18,7 +18,7 @@ from kanon_sql.utility.coded_rows import CodedRows, Subset
 from kanon_sql.utility.counts import Query, QueryErrors, errors
 from kanon_sql.utility.pairs import Association, Pairs, association
 
-_FEW_TUPLES = 300_000
+_FEW_TUPLES = 300_000  # possible ones of a larger set; the fastest of four limits, see docs/speed.md
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,8 @@ class _Prepared:
     """The frequency set, counted once for all runs. Every run has a new judge and new tables.
 
     Otherwise a search would save queries by the roll-ups of the one before it. `of_tuples`: whether the figures of
-    whole tuples are measured, which takes longer than the search.
+    whole tuples are measured, which takes longer than the search. Without them, queries are not compared, and all
+    runs share the relations on which nodes are tested.
     """
 
     problem: Problem
