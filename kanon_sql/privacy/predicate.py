@@ -33,7 +33,8 @@ class Predicate:
     their count `c`. `unit`: the column of the people that are counted instead of rows. `reference`: the values of the
     `counted` column in the whole table. `populated`: whether the table also contains rows of a population (n = 0);
     `population_unit`: the column of its people, if these are counted. `also`: further conditions, with separate names;
-    or with `of_figures`, figures of which the greatest counts.
+    or with `of_figures`, figures of which the greatest counts. `of_kinds`: whether the rows are kinds of classes
+    (`sql/kinds.sql`), which have one row per value, and `_size`.
     """
 
     text: str
@@ -46,3 +47,4 @@ class Predicate:
     population_unit: str | None = None
     also: tuple[Predicate, ...] = ()
     of_figures: bool = False
+    of_kinds: bool = False

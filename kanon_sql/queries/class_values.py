@@ -34,7 +34,7 @@ class CountedColumn:
     `unit`: the column of the people that are counted instead of rows. `nullable`: whether NULL can be a value here.
     `every`: whether to include the values that a class lacks, for a model that depends on their order; another model
     on the same column, which counts only values that occur, must not see them.
-    `populated`: whether the rows of a population alone (n = 0) are included.
+    `populated`: whether the rows of a population alone (n = 0) are included. `of_kinds`: see `Predicate`.
     """
 
     name: str
@@ -43,6 +43,7 @@ class CountedColumn:
     reference: exp.Table | None = None
     nullable: bool = False
     populated: bool = False
+    of_kinds: bool = False
 
     def figure(self, name: str) -> exp.Column:
         """The column of a figure of one value in a class, such as `c`, its rows."""
@@ -132,6 +133,7 @@ class _ClassValues:
         if list(names) == ["c"]:
             return self._by_value([*self._sums(adding), *self._figures({(counted, "c"): c})], counted)
         of_value = [exp.alias_(exp.column(counted.name), "_value"), exp.alias_(c, "_c")]
+        of_value += [exp.column("_size")] if counted.of_kinds and "size" in names else []
         in_class = subquery(self._by_value([*(self._sums(True) if adding else ()), *of_value], counted), _IN_CLASS)
         keys = [_column(key.name, _IN_CLASS) for key in self.keys]
         values = _ValueFigures(counted, keys)
@@ -146,7 +148,10 @@ class _ClassValues:
         return query
 
     def _by_value(self, columns: Sequence[exp.Expr], counted: CountedColumn) -> exp.Select:
-        """Group by class and value; a population's rows have no value, not even NULL."""
+        """Group by class and value, unless that is done; a population's rows have no value, not even NULL."""
+        if counted.of_kinds:
+            keys = [key.copy() for key in self.keys]
+            return self.rows.copy().select(*keys, *(_of_row(column) for column in columns), copy=False)
         grouped = self._grouped(columns, exp.column(counted.name))
         return grouped.having("SUM(n) > 0", copy=False) if counted.populated else grouped
 
@@ -197,7 +202,9 @@ class _ValueFigures:
         if name == "c" or (every and name in (*_ORDERED, *_OVERALL)):
             return exp.column(f"_{name}", _IN_CLASS)
         if name == "size":
-            return exp.column("_size", _IN_CLASS) if every else _over(exp.Sum(this=c), self.keys)
+            return (
+                exp.column("_size", _IN_CLASS) if every or self.counted.of_kinds else _over(exp.Sum(this=c), self.keys)
+            )
         if name == RANK:
             return _over(exp.RowNumber(), self.keys, [exp.Ordered(this=c, desc=True)])
         if name == PLACE:
@@ -251,6 +258,21 @@ def _dense(in_class: exp.Subquery, figures: _ValueFigures) -> exp.Select:
     return query.group_by(
         *(key.copy() for key in own_keys), there.copy(), *(column.copy() for column in table), copy=False
     )
+
+
+def _of_row(column: exp.Expr) -> exp.Expr:
+    """A selected column with the aggregates of one row: `SUM(n) AS rows` becomes `n AS rows`."""
+    tree = exp.Paren(this=column.copy())  # a parent, so that a bare aggregate can be replaced like any other
+    for aggregate in list(tree.find_all(exp.AggFunc)):
+        if isinstance(aggregate, exp.Count):
+            is_counted = exp.Case().when(exp.Is(this=aggregate.this, expression=exp.null()), exp.Literal.number(0))
+            is_star = isinstance(aggregate.this, exp.Star)
+            one = exp.Literal.number(1)
+            aggregate.replace(one if is_star else is_counted.else_(one))
+        else:
+            aggregate.replace(aggregate.this)
+    of_row: exp.Expr = tree.this
+    return of_row
 
 
 def subquery(query: exp.Query, name: str) -> exp.Subquery:

@@ -110,7 +110,8 @@ def is_largest(part: exp.Expr) -> bool:
 
 def _looks_twice(aggregate: exp.Expr, counted: CountedColumn) -> bool:
     """Whether an aggregate needs more than the value's own row; the most frequent values' rows do not."""
-    return (counted.every or "size" in _figures_in(aggregate)) and not aggregate.expressions
+    needs_size = "size" in _figures_in(aggregate) and not counted.of_kinds
+    return (counted.every or needs_size) and not aggregate.expressions
 
 
 def _figures_in(aggregate: exp.Expr) -> list[str]:

@@ -396,7 +396,7 @@ def _counted(given: Predicate) -> CountedColumn:
     reference = table(given.reference.relation) if given.reference else None
     every = follows_order(re.findall(r"\w+", " ".join(given.columns.values())))
     nullable = bool(given.reference and given.reference.nullable)
-    return CountedColumn(given.counted, given.unit, every, reference, nullable, given.populated)
+    return CountedColumn(given.counted, given.unit, every, reference, nullable, given.populated, given.of_kinds)
 
 
 def _has_lists(dialect: str) -> bool:

@@ -135,7 +135,7 @@ def summarize(
     `population`: the engine and query of the population with the relation's labels (the quasi-identifiers and
     `population`, in rows or people); SpecError if a model needs it and it is missing.
     `sensitive`: columns for which classes with a single value are counted. `once`: read the relation only once, for
-    views. `cells`: the relation's, with all columns of `counted_columns`, if they are counted already.
+    views and text files. `cells`: the relation's, with all columns of `counted_columns`, if they are counted already.
     """
     columns = counted_columns(model, sensitive)
     with ExitStack() as stack:
@@ -147,7 +147,7 @@ def summarize(
             every = list(dict.fromkeys([*quasi_identifiers, *columns.values()]))
             relation = tables.create("shown", "frequency_sets/copy", columns=every, source=relation)
         if columns and cells is None:
-            cells = cells_of(tables, relation, quasi_identifiers, columns, here)
+            cells = cells_of(tables, relation, quasi_identifiers, columns, here, once)
         if cells and cells.tables.engine is engine:
             here = tables
         references = _references(tables, relation, model, source or (engine, relation))
@@ -235,8 +235,9 @@ def _judged(
     model = replace(model, populated=False, population_unit=False)  # in a release there is no one else
     holes: list[dict[str, Hole]] = []
     for number, privacy_model in enumerate(privacy_models):
-        safe = replace(model.predicate(privacy_model), unit=PEOPLE if model.unit else None)
-        holes.append({"safe": safe, **achieved_holes(model, privacy_model, PEOPLE, "weight", f"of_class_{number}")})
+        safe = replace(model.predicate(privacy_model), unit=PEOPLE if model.unit else None, of_kinds=True)
+        achieved = achieved_holes(model, privacy_model, PEOPLE, "weight", f"of_class_{number}", of_kinds=True)
+        holes.append({"safe": safe, **achieved})
     name = "release/class_summary"
     (row,) = tables.rows_as(queries.repeated_text(name, tables.engine.dialect, holes, kinds=kinds), name)
     summaries = []
@@ -428,15 +429,17 @@ def achieved_holes(
     unit: str | None = None,
     weight: str | None = None,
     of_class: str = "of_class",
+    of_kinds: bool = False,
 ) -> dict[str, Hole]:
     """The expressions that measure what a release achieves under a model.
 
     `unit`: the column by which people are counted. `weight`: the column of the classes that a row represents.
-    `of_class`: the name of the column with the figure of a class.
+    `of_class`: the name of the column with the figure of a class. `of_kinds`: see `Predicate`.
     """
     if privacy_model.achieved is None:
         return {"achieved": None, "of_class": None}
-    figure = replace(model.predicate(privacy_model, privacy_model.achieved), unit=unit if model.unit else None)
+    figure = model.predicate(privacy_model, privacy_model.achieved)
+    figure = replace(figure, unit=unit if model.unit else None, of_kinds=of_kinds)
     achieved, inner = queries.over_classes(figure, weight, of_class)
     if model.unit and privacy_model.one_value:  # a person with several values leaves the figure of her class undefined
         inner = replace(inner, text=f"CASE WHEN _known THEN {inner.text} END")

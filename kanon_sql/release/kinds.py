@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from kanon_sql import queries
@@ -45,13 +46,21 @@ class KindsOfColumn:
 
 
 def cells_of(
-    tables: Scratch, relation: Relation, quasi_identifiers: Sequence[str], columns: Mapping[str, str], here: Scratch
+    tables: Scratch,
+    relation: Relation,
+    quasi_identifiers: Sequence[str],
+    columns: Mapping[str, str],
+    here: Scratch,
+    once: bool,
 ) -> Cells:
-    """Count the cells of a relation; on a server, they are coded and fetched into `here`, embedded.
+    """Count the cells of a relation, as codes; on a server, they are fetched into `here`, embedded.
 
-    They stay on an engine without temporary tables, which would code them again for every query.
+    They are not coded on an engine without temporary tables, which would code them again for every query, nor if the
+    relation must be read only `once`.
     """
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
+    if tables.engine.is_embedded and not once:
+        return coded(tables, relation, plain, columns, here, tables.count(relation))
     if not tables.engine.is_embedded and tables.engine.has_temporary_tables:
         texts = {column.name for column in tables.engine.table(relation).columns if column.kind == "text"}
         names = sorted(plain.values(), key=texts.__contains__)  # texts last, because they take longest to compare
@@ -69,20 +78,23 @@ def coded(
     columns: Mapping[str, str],
     here: Scratch,
     rows: int,
-    values: Mapping[str, Relation],
+    values: Mapping[str, Relation] = MappingProxyType({}),
+    in_order: bool = False,
 ) -> Cells:
     """The cells of a relation as integer codes; equal values have equal codes. NULL is 0, but no code of a person.
 
-    With people, the codes of `names` are in the order of the values, so that every run measures the same rows of them.
     `names`, `columns`: of the relation, by our names for them. `rows`: of the relation; SourceError if it has other
-    ones now. `values`: the tables of `profile/numbered_values` that exist, by column.
+    ones now. `values`: the tables of `profile/numbered_values` that exist, by column. `in_order`: whether the codes of
+    `names` are in the order of the values, so that every run measures the same rows of people.
     """
     every = {**names, **columns}
     codes = {name: values.get(column) or _codes(tables, name, column, relation) for name, column in every.items()}
-    if UNIT in columns:
+    if in_order:
         codes |= {name: tables.create(f"order_{name}", "profile/ordered_values", values=codes[name]) for name in names}
     query = queries.coded_tuples(relation, every, _coded_columns(codes), tables.engine.dialect)
-    return _complete(here, here.receive("cells", tables.engine, query), list(names), columns, codes, rows)
+    return _complete(
+        here, here.receive("cells", tables.engine, query, "kinds/cells"), list(names), columns, codes, rows
+    )
 
 
 def _fetched(tables: Scratch, tuples: Relation, columns: Mapping[str, str], here: Scratch) -> Cells:
@@ -120,6 +132,8 @@ def _complete(
         )
     if not columns:
         return Cells(here, cells, names, [], classes=cells)
+    if UNIT in columns:  # classes are counted by people
+        return Cells(here, cells, names, list(columns), codes)
     classes = here.create("classes", "frequency_sets/counted_tuples", columns=names, rows=["n"], source=cells)
     return Cells(here, cells, names, list(columns), codes, classes)
 
@@ -127,8 +141,8 @@ def _complete(
 class Kinds:
     """The kinds of the classes of a relation: by size, and by the values of one sensitive column after another.
 
-    A kind is one row per value: `_kind`, the value, `n` (the rows with it, or the people), `_rows`, `_people` (of the
-    class, with a unit), and `_weight`, the number of classes of this kind.
+    A kind is one row per value: `_kind`, the value, `n` (the rows with it, or the people), `_rows`, `_size` (`n` of all
+    values of the class), `_people` (of the class, with a unit), and `_weight`, the number of classes of this kind.
     """
 
     def __init__(self, tables: Scratch, cells: Cells) -> None:

@@ -165,6 +165,13 @@ def _unsafe(summary: Summary) -> str:
     return f"{summary.unsafe_rows:,} rows in {summary.unsafe_classes:,} classes that do not satisfy the privacy model"
 
 
+def _is_slow_to_read(target: Target | None) -> bool:
+    """Whether every query on a release computes it, or parses a text file."""
+    if target is None:
+        return False
+    return target.stays_a_query or (target.file is not None and file_format(target.file) != "parquet")
+
+
 def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, staged: Staged) -> Summary:
     """Check the written release with separate queries: its columns, its rows, every class."""
     relation = staged["release"]
@@ -176,8 +183,7 @@ def _verify(recoding: Recoding, redrawn: Sequence[Redrawn], engine: Engine, stag
     if people_check.without(recoding):
         summary = people_check.summarize(recoding, engine, relation)
     else:
-        target = recoding.spec.target
-        summary = people_check.summary_of(recoding, engine, relation, once=target is not None and target.stays_a_query)
+        summary = people_check.summary_of(recoding, engine, relation, once=_is_slow_to_read(recoding.spec.target))
     if other := recoding.other_finding(engine, relation):
         summary = replace(summary, findings=(other,))
     if redrawn:

@@ -92,7 +92,8 @@ def code(
     if unit:
         names[UNIT] = unit.column
     values = {column.name: column.values for column in counted if column.values}
-    return coded(tables, source, names, further or {}, there, rows, values)
+    further = further or {}
+    return coded(tables, source, names, further, there, rows, values, in_order=UNIT in further)
 
 
 @dataclass(frozen=True)

@@ -178,8 +178,8 @@ def _steps(plan: Plan) -> Iterator[ExplainedQuery]:
 def _queries(plan: Plan) -> dict[str, str]:
     """The statements whose plan can be shown, with the query inside them, or "" if the statement is a query."""
     model = plan.recoding.judge.model
-    # The release with its people is dropped after the check.
-    summary = [] if model.hidden else ["release/class_sizes", "kinds/cells", "kinds/numbered_cells"]
+    # The release with its people, and the codes of cells, are dropped after the check.
+    summary = [] if model.hidden else ["release/class_sizes", "kinds/numbered_cells"]
     printed = {"frequency_set": plan.problem.frequency_set.sql[1], "release": plan.recoding.select_sql()}
     return dict.fromkeys([*_LASTING, *summary], "") | printed
 

@@ -189,7 +189,11 @@ def checked(
             )
     compared = (whole.source.engine, whole.source.table.relation) if whole else None
     with fetched_cells(source, quasi_identifiers, model, whole.source.table if whole else None) as near:
-        summary = findings.summarize(near.engine, near.table.relation, quasi_identifiers, model, compared, population)
+        is_view = near.engine.is_embedded and near.table.form == "view"
+        relation = near.table.relation
+        summary = findings.summarize(
+            near.engine, relation, quasi_identifiers, model, compared, population, once=is_view
+        )
     if summary.rows == 0:
         raise SourceError(f"{name} has no rows; there is nothing to verify")
     offending: Counter[int] = Counter()

@@ -89,18 +89,18 @@ CASES = [
         [(1, 3, 2, 3), (1, 4, 1, 1), (2, 4, 1, 1), (2, None, 0, 2), (3, 1, 1, 1)],
         _CELLS,
     ),
-    Case("kinds/several", {"valued": Relation("valued"), **_NAMES}, ["a", "_kind"], [(4, 1)], _VALUED),
+    Case("kinds/several", {"valued": Relation("valued"), **_NAMES}, ["a", "_kind", "_size"], [(4, 1, 3)], _VALUED),
     *(
         Case(
             "kinds/of_rows",
             {"valued": Relation("valued"), "several": Relation("several"), "value": ["ill"], "same": _SAME},
-            ["_kind", "ill", "n", "_rows", "_weight"],
+            ["_kind", "ill", "n", "_rows", "_size", "_weight"],
             kinds,
-            {**relation("valued", "a ill n", *valued), **relation("several", "a _kind", (None, 1))},
+            {**relation("valued", "a ill n", *valued), **relation("several", "a _kind _size", (None, 1, 3))},
         )
         for valued, kinds in (
-            ([(1, 3, 2), (2, 3, 2), (3, 3, 2)], [(-1, 3, 2, 2, 3)]),
-            ([(None, 3, 2), (None, None, 1)], [(1, 3, 2, 2, 1), (1, None, 1, 1, 1)]),
+            ([(1, 3, 2), (2, 3, 2), (3, 3, 2)], [(-1, 3, 2, 2, 2, 3)]),
+            ([(None, 3, 2), (None, None, 1)], [(1, 3, 2, 2, 3, 1), (1, None, 1, 1, 3, 1)]),
         )
     ),
     *(
@@ -113,17 +113,17 @@ CASES = [
                 "value": ["ill"],
                 "same": _SAME,
             },
-            ["_kind", "ill", "n", "_rows", "_people", "_weight"],
+            ["_kind", "ill", "n", "_rows", "_size", "_people", "_weight"],
             kinds,
             {
                 **relation("valued", "a ill n _rows", *valued),
-                **relation("several", "a _kind", (None, 1)),
+                **relation("several", "a _kind _size", (None, 1, 2)),
                 **relation("people", "_kind _people", (1, 2)),
             },
         )
         for valued, kinds in (
-            ([(1, 3, 2, 3), (2, 3, 2, 3)], [(-1, 3, 2, 3, 2, 2)]),
-            ([(None, 4, 1, 1), (None, None, 1, 4)], [(1, 4, 1, 1, 2, 1), (1, None, 1, 4, 2, 1)]),
+            ([(1, 3, 2, 3), (2, 3, 2, 3)], [(-1, 3, 2, 3, 2, 2, 2)]),
+            ([(None, 4, 1, 1), (None, None, 1, 4)], [(1, 4, 1, 1, 2, 2, 1), (1, None, 1, 4, 2, 2, 1)]),
         )
     ),
     Case(
