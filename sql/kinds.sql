@@ -5,6 +5,10 @@
 -- columns: the columns, n (rows)
 SELECT $columns, COUNT(*) AS n FROM $relation AS r GROUP BY $columns;
 
+-- name: rows
+-- Count the rows of a relation before its cells, since these must have as many.
+SELECT COUNT(*) AS rows FROM $relation AS r;
+
 -- name: first_cells
 -- Count the different cells in the first rows of a relation, to guess whether nearly all rows differ.
 -- columns: different (cells), rows (at most $most)

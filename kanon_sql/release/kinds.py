@@ -60,7 +60,8 @@ def cells_of(
     """
     plain = {name: column for column, name in queries.plain_names(quasi_identifiers).items()}
     if tables.engine.is_embedded and not once:
-        return coded(tables, relation, plain, columns, here, tables.count(relation))
+        ((rows,),) = tables.rows("kinds/rows", relation=relation)
+        return coded(tables, relation, plain, columns, here, int(rows))
     if not tables.engine.is_embedded and tables.engine.has_temporary_tables:
         texts = {column.name for column in tables.engine.table(relation).columns if column.kind == "text"}
         names = sorted(plain.values(), key=texts.__contains__)  # texts last, because they take longest to compare

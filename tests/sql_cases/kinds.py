@@ -28,6 +28,7 @@ CASES = [
         [(1, 7, 1), (1, 8, 2), (2, 7, 1), (2, None, 1), (3, 9, 1)],
         _CELLS,
     ),
+    Case("kinds/rows", {"relation": Relation("cells")}, ["rows"], [(6,)], _CELLS),
     Case(
         "kinds/first_cells",
         {"columns": ["a", "_unit"], "relation": Relation("cells"), "most": 10},
