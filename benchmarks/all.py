@@ -343,6 +343,10 @@ def main() -> None:
     import all_pages  # needs matplotlib, which nothing before does
 
     print(all_pages.text(found) if arguments.quick else all_pages.write(found))
+    for part in PARTS:
+        for name, row in found.get(part, {}).items():
+            if "failed" in row:
+                print(f"{part}: {name} failed: {row['failed']}", file=sys.stderr)
 
 
 def _sizes(rows: str | None, largest: bool, quick: bool) -> tuple[int, ...]:

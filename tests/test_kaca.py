@@ -10,6 +10,7 @@ from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas
 import pytest
 from hypothesis import given
@@ -588,3 +589,16 @@ def test_many_merges_at_a_time_lose_no_more_than_one(adults: Path, tmp_path: Pat
         return total
 
     assert lost(None) < 1.1 * lost(1)
+
+
+@pytest.mark.slow
+def test_a_large_table_is_released_when_time_is_up() -> None:
+    """In 4 seconds, only some pieces of 60,000 different rows can be merged; the rest has Mondrian's classes."""
+    random = np.random.default_rng(5)
+    source = pandas.DataFrame({name: random.integers(0, 50, 60_000) for name in "abcd"})
+    recipes = {name: {"hierarchy": {"ranges": [5, 25]}} for name in "abcd"}
+    release = anonymize(source, {"quasi_identifiers": recipes}, k=5, strategy="kaca", time_limit=4)
+    manifest = release.manifest
+    assert manifest["verified"]
+    assert manifest["released_rows"] == 60_000
+    assert 0 < manifest["recoding"]["cut_rows"] < 60_000

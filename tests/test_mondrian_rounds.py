@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency import code_arrays
 from kanon_sql.generalization import hierarchy as h
@@ -62,6 +63,27 @@ def test_the_same_number_of_rounds_gives_the_same_classes(relaxed: bool) -> None
         assert same == classes
         assert (local.facts["rounds"], local.facts["ncp"]) == (one_by_one.facts["rounds"], one_by_one.facts["ncp"])
         assert local.facts["statements"] < one_by_one.facts["statements"]
+
+
+@pytest.mark.parametrize("in_memory", [0, 10**6])
+def test_classes_within_partitions_have_no_lower_numbers_than_these(in_memory: int) -> None:
+    """KACA numbers the pieces of a table above its tuples, so that a class and a tuple never have the same number."""
+    task = people()
+    towns_column = task.frequency_set.attributes[1].coded.code_column(0)
+    with Scratch(task.engine, "mondrian") as tables:
+        every = queries.select_all(task.frequency_set.relation, "duckdb")
+        pieces = tables.create_as("pieces", f"SELECT *, {towns_column} + 1000 AS piece FROM ({every})")
+        task = replace(task, frequency_set=replace(task.frequency_set, relation=pieces))
+        run = _MondrianRun(task, CutRule(), False, tables, in_memory=in_memory)
+        run.cut("piece")
+        copy = queries.select_all(run.assignment, "duckdb")
+        found = task.engine.rows(f"SELECT {towns_column}, class, SUM(n) FROM ({copy}) GROUP BY ALL")
+    sizes: Counter[int] = Counter()
+    for _, number, n in found:
+        sizes[number] += n
+    assert min(sizes) >= 1000
+    assert min(sizes.values()) >= 5
+    assert len({(town, number) for town, number, _ in found}) == len(sizes) > len(_TOWNS)
 
 
 @pytest.mark.parametrize("at_once", [1, 100])

@@ -80,7 +80,7 @@ class Cuts:
 
         `tuples`: a relation of the level-0 columns and n. `within`: its column of the partition, proven safe, that each
         tuple starts in; None for one partition. Returns the assignment, which is in the task's results until the
-        next cut; None if the tuples are not safe together.
+        next cut; None if the tuples are not safe together. No class has a lower number than these partitions.
         """
         task, run = self._task, self._run
         part = replace(task.frequency_set, relation=tuples, rows=rows)

@@ -78,10 +78,10 @@ def partitions_of(
         lines.append(_line(own, _of_attribute(nodes, attribute)))
         ranks.append(ranks_of_codes[tuples[code]])
     rows = tuples["n"].astype(np.int64)
-    numbers = (
-        np.zeros(len(rows), dtype=np.int64) if within is None else np.unique(tuples[within], return_inverse=True)[1]
-    )
-    return Partitions(lines, np.array(ranks), rows, numbers, k, merge)
+    if within is None:
+        return Partitions(lines, np.array(ranks), rows, np.zeros(len(rows), dtype=np.int64), k, merge)
+    names, numbers = np.unique(tuples[within], return_inverse=True)
+    return Partitions(lines, np.array(ranks), rows, numbers, k, merge, first_class=int(names[0]))
 
 
 def _sorted(columns: Mapping[str, Array], by: Sequence[str]) -> dict[str, Array]:
@@ -191,7 +191,7 @@ class Partitions:
     """The open partitions of tuples, which rounds cut.
 
     `ranks`: of every attribute, of the tuples. `rows`: of the tuples. `numbers`: of their partitions, without gaps.
-    `merge`: whether a safe child can stay with the rest.
+    `merge`: whether a safe child can stay with the rest. `first_class`: the lowest number of a class.
     """
 
     lines: Sequence[Line]
@@ -200,6 +200,7 @@ class Partitions:
     numbers: Array
     k: int
     merge: bool
+    first_class: int = 0
 
     def __post_init__(self) -> None:
         self.open = int(self.numbers.max()) + 1
@@ -215,7 +216,7 @@ class Partitions:
         """The class of every tuple; open partitions are classes, too."""
         classes = self._classes.copy()
         classes[self._tuples] = self.closed + self.numbers
-        return classes
+        return classes + self.first_class
 
     def penalty(self) -> float:
         """The widths of all rows' cells, added up; see the query "ncp"."""
