@@ -9,6 +9,7 @@ The kinds: `people` (the demo's census), `visits` (nearly all rows differ), `sta
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable
@@ -65,9 +66,9 @@ def _command(table: Table, work: Path, verb: str) -> list[str]:
 
 def _night(table: Table, work: Path, seconds: float, limit: int | str) -> Row:
     """The last of some nights, on each of which two in a thousand rows arrive and as many leave."""
-    work.mkdir(exist_ok=True)
+    shutil.rmtree(work, ignore_errors=True)  # also the copies of releases of an earlier run
+    work.mkdir()
     database, path = work / "warehouse.duckdb", work / "night.yml"
-    database.unlink(missing_ok=True)
     source = {"source": "source", "database": str(database), "target": {"table": "released"}}
     path.write_text(yaml.safe_dump({**table.spec, **source, "differencing_limit": limit}))
     for night in range(NIGHTS + 1):
