@@ -84,7 +84,7 @@ SELECT $columns, COUNT(*) AS n FROM $release AS r GROUP BY $columns, COALESCE(CA
 -- name: released_people
 -- Keep the source rows, with the labels of the release, whose class occurs in the release.
 -- engines: duckdb
-SELECT $columns, $hidden FROM $people AS p SEMI JOIN $released AS r ON $same;
+SELECT $columns, $hidden FROM $people AS p SEMI JOIN (SELECT DISTINCT $names FROM $released) AS r ON $same;
 
 -- name: differing_rows
 -- Count the kinds of rows that two releases contain in different numbers, whatever their types.

@@ -8,7 +8,6 @@ from dataclasses import replace
 from kanon_sql import queries
 from kanon_sql.attack import Copy
 from kanon_sql.attack.material import GROUP
-from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import Source
@@ -108,14 +107,6 @@ def numbered_rows(
     numbered = tables.create(stem, "attack_linkage/copied", source=read, texts={}, natives=names)
     tables.drop(read)
     return numbered
-
-
-def in_same_engine(tables: Scratch, role: str, source: Source) -> Source | None:
-    """A view of a source's Parquet files in the engine of the copies, which saves the way through another engine."""
-    if source.files_query is None or not all(file_format(str(path)) == "parquet" for path in source.fingerprints):
-        return None
-    view = tables.view(f"file_{role.replace(' ', '_')}", source.files_query)
-    return replace(source, engine=tables.engine, table=replace(source.table, relation=view))
 
 
 def encoded(tables: Scratch, copy: Copy, quasi_identifiers: Sequence[str], stored: bool = True) -> Copy:

@@ -1,4 +1,7 @@
-"""The rows of a table on a server, fetched once to be counted here: grouping them once would cost the server more."""
+"""Tables read where they are counted or compared.
+
+The rows of a table on a server are fetched once: grouping them once would cost the server more.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from dataclasses import replace
 
 from kanon_sql import queries
 from kanon_sql.engine import Table
+from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.plan.source import Source
@@ -94,3 +98,11 @@ def fetched(source: Source, columns: Sequence[str] | None = None) -> Iterator[So
             yield replace(source, engine=near, table=replace(source.table, relation=relation, form="table"))
             return
     yield source  # a type of DuckDB cannot represent a number, such as NaN in a numeric column
+
+
+def in_same_engine(tables: Scratch, role: str, source: Source) -> Source | None:
+    """A view of a source's Parquet files in the engine of the copies, which saves the way through another engine."""
+    if source.files_query is None or not all(file_format(str(path)) == "parquet" for path in source.fingerprints):
+        return None
+    view = tables.view(f"file_{role.replace(' ', '_')}", source.files_query)
+    return replace(source, engine=tables.engine, table=replace(source.table, relation=view))

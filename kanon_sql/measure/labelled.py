@@ -17,6 +17,7 @@ from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.generalization.values import as_text
 from kanon_sql.measure.evidence import Evidence
+from kanon_sql.measure.fetched import in_same_engine
 from kanon_sql.plan.population import opened_population
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
@@ -122,10 +123,9 @@ def labelled_people(
             )
             recoding.prepare()
             people = with_people(recoding, tables, written_as)
-        query = queries.text(
-            "privacy/class_rows", release.engine.dialect, release=release.table.relation, columns=columns
-        )
-        released = tables.receive("released", release.engine, query)
+        read = in_same_engine(tables, "release", release) or release
+        query = queries.text("privacy/class_rows", read.engine.dialect, release=read.table.relation, columns=columns)
+        released = tables.receive("released", read.engine, query)
         with_people_rows = tables.create(
             "kept",
             "privacy/released_people",
@@ -133,6 +133,7 @@ def labelled_people(
             released=released,
             columns=columns,
             hidden=hidden,
+            names=list(names),
             same=Same(list(names), "p", "r"),
         )
         expected = tables.create("shown", "privacy/class_rows", release=with_people_rows, columns=columns)

@@ -16,7 +16,8 @@ from kanon_sql.cloak.points import box_columns
 from kanon_sql.engines.opening import embedded
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError, SpecError
-from kanon_sql.measure.copied import OTHER, copied, encoded, in_same_engine
+from kanon_sql.measure.copied import OTHER, copied, encoded
+from kanon_sql.measure.fetched import in_same_engine
 from kanon_sql.measure.tables import known_hierarchy, opened_for_comparison, shown_columns
 from kanon_sql.plan.observer import Observer
 from kanon_sql.plan.privacy_models import models_of

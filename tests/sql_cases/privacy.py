@@ -179,6 +179,7 @@ CASES = [
         {
             "people": Relation("people"),
             "released": Relation("released"),
+            "names": ["a"],
             "same": Same(["a"], "p", "r"),
             "columns": ["a", "ill"],
             "hidden": ["person", "ward"],
