@@ -262,6 +262,15 @@ def test_outsiders_are_assigned_even_without_time_to_choose(monkeypatch: pytest.
     assert assigned(frequency_set, local) == {frozenset("abcd")}
 
 
+def test_a_table_too_large_to_begin_within_the_limit_keeps_the_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    frequency_set = small([("a",), ("b",), ("c",), ("d",)] * 2, [ONE])
+    monkeypatch.setitem(RECODERS["refine"].recode.__globals__, "_CELL_SECONDS", 20.0)
+    clock = Clock(50.0, now=lambda: 0.0)
+    local = RECODERS["refine"](replace(task_of(frequency_set, all_of(k_anonymity(4)), 0.0, start=(2,)), clock=clock))
+    assert (local.ended, local.facts) == ("time limit", {})
+    assert assigned(frequency_set, local) == {frozenset("ab"), frozenset("cd")}
+
+
 def test_it_ends_by_patience_with_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     """The first regrouping takes longer than there is patience."""
     frequency_set, seconds, seen = small([("a",), ("b",), ("c",), ("d",)] * 2, [ONE]), [0.0], []

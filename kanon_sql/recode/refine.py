@@ -42,6 +42,7 @@ _TRIES, _FEWER = 8, 3  # attempts at a safe set of moves; the first of them take
 _LEAST_GAIN = 500  # regrouping is repeated only if it saves more than 1/500 of the cost
 _LEAST_KEPT = 5000  # and discarded if it saves less than 1/5000: all moves would have to be found again
 _MOMENT = 0.5  # seconds to finish after the time limit
+_CELL_SECONDS = 1e-7  # an estimate: to number the tuples and describe their values, per cell
 _BATCHES = 4  # statements before the moves found so far are applied,
 _FOUND = 32  # which happens earlier if they are 1/32 of the classes
 _START_SECONDS, _START_PART = 1.0, 1 / 8  # maximum time for the start node, absolute and as a fraction
@@ -114,13 +115,20 @@ class _Refinement:
         """Start, cover, improve. An interruption ends the current step and keeps its state."""
         task, start = self.task, self._find_start()
         cut = self._cut_all()
-        with task.working(task.clock.overtime()):
-            if self._prepare():
-                self._begin(start, cut)
-                self._improve()
+        if self._can_prepare:
+            with task.working(task.clock.overtime()):
+                if self._prepare():
+                    self._begin(start, cut)
+                    self._improve()
         if not self._begun:
             return self._unimproved(start, cut)
         return Local(self._keep_assignment(), ended=self.ended or task.clock.ended, facts=self._facts)
+
+    @property
+    def _can_prepare(self) -> bool:
+        """Whether the time left is enough to begin, so that a large table does not exceed its limit for nothing."""
+        clock, cells = self.task.clock, self.task.frequency_set.tuples * len(self.attributes)
+        return clock.limit is None or clock.seconds + cells * _CELL_SECONDS < clock.limit
 
     def _begin(self, start: Node, cut: Relation | None) -> None:
         """Put all tuples into safe classes."""
