@@ -127,8 +127,8 @@ class _Refinement:
     @property
     def _can_prepare(self) -> bool:
         """Whether the time left is enough to begin, so that a large table does not exceed its limit for nothing."""
-        clock, cells = self.task.clock, self.task.frequency_set.tuples * len(self.attributes)
-        return clock.limit is None or clock.seconds + cells * _CELL_SECONDS < clock.limit
+        until, cells = self.task.clock.overtime().limit, self.task.frequency_set.tuples * len(self.attributes)
+        return until is None or self.task.clock.seconds + cells * _CELL_SECONDS < until
 
     def _begin(self, start: Node, cut: Relation | None) -> None:
         """Put all tuples into safe classes."""
