@@ -58,8 +58,15 @@ def _command(table: Table, work: Path, verb: str) -> list[str]:
         "init": [source, "--output", str(work / "release.yml"), "--overwrite"],
         "anonymize": [*with_spec, "--json", "--overwrite"],
         "mondrian": [*with_spec, "--strategy", "mondrian", "--overwrite", "--output", str(work / "mondrian.parquet")],
-        "report": [*with_spec, "--manifest", str(work / "manifest.json"), "--output", str(work / "report.html")],
-        "lattice": [*with_spec, "--output", str(work / "lattice.svg")],
+        "report": [
+            *with_spec,
+            "--manifest",
+            str(work / "manifest.json"),
+            "--output",
+            str(work / "report.html"),
+            "--overwrite",
+        ],
+        "lattice": [*with_spec, "--output", str(work / "lattice.svg"), "--overwrite"],
     }
     return [*KANON, "anonymize" if verb == "mondrian" else verb, *arguments.get(verb, with_spec)]
 
