@@ -304,6 +304,9 @@ def measure(run: Run, named: list[str], results: Path, resume: bool) -> Row:
         unfinished.write_text(json.dumps(known, indent=1) + "\n")
         unfinished.replace(results)
         print(f"  {_told(row)}", flush=True)
+    for part in named:  # in the order of the jobs, also what was measured again
+        in_order = [name for of_part, name, _ in jobs if of_part == part and name in known[part]]
+        known[part] = {name: known[part][name] for name in (*in_order, *known[part])}
     return known
 
 
