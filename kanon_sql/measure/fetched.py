@@ -101,7 +101,7 @@ def fetched(source: Source, columns: Sequence[str] | None = None) -> Iterator[So
 
 
 def in_same_engine(tables: Scratch, role: str, source: Source) -> Source | None:
-    """A view of a source's Parquet files in the engine of the copies, which saves the way through another engine."""
+    """A view of a source's Parquet files in another embedded engine, which reads them faster than it receives rows."""
     if source.files_query is None or not all(file_format(str(path)) == "parquet" for path in source.fingerprints):
         return None
     view = tables.view(f"file_{role.replace(' ', '_')}", source.files_query)

@@ -202,9 +202,8 @@ class _ValueFigures:
         if name == "c" or (every and name in (*_ORDERED, *_OVERALL)):
             return exp.column(f"_{name}", _IN_CLASS)
         if name == "size":
-            return (
-                exp.column("_size", _IN_CLASS) if every or self.counted.of_kinds else _over(exp.Sum(this=c), self.keys)
-            )
+            is_known = every or self.counted.of_kinds
+            return exp.column("_size", _IN_CLASS) if is_known else _over(exp.Sum(this=c), self.keys)
         if name == RANK:
             return _over(exp.RowNumber(), self.keys, [exp.Ordered(this=c, desc=True)])
         if name == PLACE:
@@ -264,13 +263,13 @@ def _of_row(column: exp.Expr) -> exp.Expr:
     """A selected column with the aggregates of one row: `SUM(n) AS rows` becomes `n AS rows`."""
     tree = exp.Paren(this=column.copy())  # a parent, so that a bare aggregate can be replaced like any other
     for aggregate in list(tree.find_all(exp.AggFunc)):
-        if isinstance(aggregate, exp.Count):
-            is_counted = exp.Case().when(exp.Is(this=aggregate.this, expression=exp.null()), exp.Literal.number(0))
-            is_star = isinstance(aggregate.this, exp.Star)
-            one = exp.Literal.number(1)
-            aggregate.replace(one if is_star else is_counted.else_(one))
-        else:
+        if not isinstance(aggregate, exp.Count):
             aggregate.replace(aggregate.this)
+        elif isinstance(aggregate.this, exp.Star):
+            aggregate.replace(exp.Literal.number(1))
+        else:
+            is_null = exp.Is(this=aggregate.this, expression=exp.null())
+            aggregate.replace(exp.Case().when(is_null, exp.Literal.number(0)).else_(exp.Literal.number(1)))
     of_row: exp.Expr = tree.this
     return of_row
 

@@ -93,9 +93,8 @@ def coded(
     if in_order:
         codes |= {name: tables.create(f"order_{name}", "profile/ordered_values", values=codes[name]) for name in names}
     query = queries.coded_tuples(relation, every, _coded_columns(codes), tables.engine.dialect)
-    return _complete(
-        here, here.receive("cells", tables.engine, query, "kinds/cells"), list(names), columns, codes, rows
-    )
+    cells = here.receive("cells", tables.engine, query, "kinds/cells")
+    return _complete(here, cells, list(names), columns, codes, rows)
 
 
 def _fetched(tables: Scratch, tuples: Relation, columns: Mapping[str, str], here: Scratch) -> Cells:
