@@ -1,4 +1,4 @@
-"""The check of a relation that is read several times, as codes, against the one that reads it once, as it is."""
+"""A check that reads a relation several times, as codes, finds the same as one that reads its values once."""
 
 import random
 
@@ -23,13 +23,13 @@ MODELS = [
 
 
 def random_engine(seed: int) -> DuckDB:
-    """A table of people with several rows, whose texts, dates and decimals can be NULL or nearly equal."""
+    """A table of people with several rows, with NULL, texts that differ in case or a blank, and two zeros."""
     rng = random.Random(seed)
     values = [
         [None, "a", "A", "a ", "ä"],
         [None, "2024-01-01", "2024-01-02"],
         [None, "x", "y", "z"],
-        [0.5, 1.5, 2.5, -0.0],
+        [0.5, 1.5, 0.0, -0.0],
         [None, *range(40)],
     ]
     con = duckdb.connect()

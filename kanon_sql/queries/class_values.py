@@ -148,7 +148,7 @@ class _ClassValues:
         return query
 
     def _by_value(self, columns: Sequence[exp.Expr], counted: CountedColumn) -> exp.Select:
-        """Group by class and value, unless that is done; a population's rows have no value, not even NULL."""
+        """Group by class and value; kinds of classes already are. A population's rows have no value, not even NULL."""
         if counted.of_kinds:
             keys = [key.copy() for key in self.keys]
             return self.rows.copy().select(*keys, *(_of_row(column) for column in columns), copy=False)

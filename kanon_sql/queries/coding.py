@@ -106,12 +106,7 @@ def coded_tuples(
         assert isinstance(tuples, exp.Select)
         return _coded(tuples.subquery("t"), attributes, dialect)
     # Codes before counting: integers take half as long to group as texts and dates.
-    rows = t.tree("frequency_sets/copy", columns=columns, source=relation)
-    coded = exp.select().from_(rows.subquery("t"), copy=False)
-    for index, attribute in enumerate(attributes):
-        raw, alias = t.column(attribute.stem, "t"), f"m{index}"
-        coded.select(_as(mapped(attribute, raw, alias, "code_0"), attribute.stem), copy=False)
-        coded = join_mapping(coded, attribute, raw, alias)
+    coded = _coded_rows(t.tree("frequency_sets/copy", columns=columns, source=relation), attributes)
     codes = [t.column(attribute.stem, "r") for attribute in attributes]
     counted = exp.select(*codes, exp.alias_(exp.Count(this=exp.Star()), "n")).from_(coded.subquery("r"), copy=False)
     return t.printed(counted.group_by(*(code.copy() for code in codes)), dialect)
@@ -148,14 +143,18 @@ def coded_cells(table: Relation, cells: Mapping[str, str], attributes: Sequence[
 
     `cells`: the columns by the attributes' stems. Every attribute has one level.
     """
-    texts = t.tree("utility/texts", table=table, cells=cells)
-    query = exp.select().from_(texts.subquery("t"), copy=False)
-    aliases = [f"m{index}" for index in range(len(attributes))]
-    for alias, attribute in zip(aliases, attributes, strict=True):
-        raw = t.column(attribute.stem, "t")
+    query = _coded_rows(t.tree("utility/texts", table=table, cells=cells), attributes)
+    return t.printed(in_pieces(query, [f"m{index}" for index in range(len(attributes))]), dialect)
+
+
+def _coded_rows(rows: exp.Query, attributes: Sequence[Coded]) -> exp.Select:
+    """The rows of a query as codes on level 0."""
+    query = exp.select().from_(rows.subquery("t"), copy=False)
+    for index, attribute in enumerate(attributes):
+        raw, alias = t.column(attribute.stem, "t"), f"m{index}"
         query.select(_as(mapped(attribute, raw, alias, "code_0"), attribute.code_column(0)), copy=False)
         query = join_mapping(query, attribute, raw, alias)
-    return t.printed(in_pieces(query, aliases), dialect)
+    return query
 
 
 def packed(

@@ -189,11 +189,9 @@ def checked(
             )
     compared = (whole.source.engine, whole.source.table.relation) if whole else None
     with fetched_cells(source, quasi_identifiers, model, whole.source.table if whole else None) as near:
-        is_view = near.engine.is_embedded and near.table.form == "view"
-        relation = near.table.relation
-        summary = findings.summarize(
-            near.engine, relation, quasi_identifiers, model, compared, population, once=is_view
-        )
+        engine, table = near.engine, near.table
+        once = engine.is_embedded and table.form == "view"
+        summary = findings.summarize(engine, table.relation, quasi_identifiers, model, compared, population, once=once)
     if summary.rows == 0:
         raise SourceError(f"{name} has no rows; there is nothing to verify")
     offending: Counter[int] = Counter()
