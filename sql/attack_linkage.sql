@@ -83,33 +83,6 @@ SELECT ROW_NUMBER() OVER (ORDER BY $columns) AS target, $columns, COUNT(*) AS pe
 FROM $people AS p
 GROUP BY $columns;
 
--- name: unique_rows
--- List the rows of a release with unique values in some columns.
--- columns: row_id
-SELECT MIN(r.row_id) AS row_id FROM $release AS r GROUP BY $columns HAVING COUNT(*) = 1;
-
--- name: drawn_rows
--- Draw a sample of rows, by the smallest hash of their number and a seed, from the part of all rows that a faster hash selects.
--- columns: class (the row's number), the columns as text, n (1)
-SELECT r.row_id AS class, CAST($columns AS TEXT), 1 AS n
-FROM $release AS r
-JOIN (
-  SELECT u.row_id FROM $unique AS u
-  WHERE u.row_id * 2654435761 % 4294967296 <= $part * 4294967296
-  ORDER BY MD5(CAST(u.row_id AS TEXT) || $seed), u.row_id
-  LIMIT $most
-) AS u ON u.row_id = r.row_id;
-
--- name: isolated
--- Count the predicates, and the ones that exactly one row satisfies.
-SELECT COUNT(*) AS predicates, COALESCE(SUM(CASE WHEN counted.people = 1 THEN 1 ELSE 0 END), 0) AS isolating
-FROM (
-  SELECT p.class, COUNT(f.target) AS people
-  FROM $predicates AS p
-  LEFT JOIN $fits AS f ON f.class = p.class
-  GROUP BY p.class
-) AS counted;
-
 -- name: shared_rows
 -- Count the rows of a control table whose key also occurs among the people.
 SELECT COUNT(*) AS rows FROM $control AS c WHERE c.key IN (SELECT p.key FROM $people AS p);

@@ -88,6 +88,15 @@ SELECT DISTINCT $label AS label FROM $classes AS k;
 -- List the targets' distinct values of one attribute, also as text.
 SELECT $value AS value, CAST($value AS TEXT) AS text FROM $targets AS t GROUP BY $value;
 
+-- name: codes
+-- Number the distinct values of one attribute in their order, from 0.
+SELECT v.value, CAST(ROW_NUMBER() OVER (ORDER BY v.value) - 1 AS INTEGER) AS code_0
+FROM (SELECT $value AS value FROM $people AS p GROUP BY $value) AS v;
+
+-- name: coded_values
+-- List the numbered values of one attribute in their order, also as text.
+SELECT c.value, CAST(c.value AS TEXT) AS text FROM $codes AS c ORDER BY c.code_0;
+
 -- name: unplaced
 -- Start with an empty home for every row; a home lists the row's generalized codes.
 SELECT r.row_id, '' AS home FROM $copied AS r;

@@ -15,13 +15,14 @@ LIMIT $most;
 -- Pair rows of one table with the rows of another a fixed distance further on, wrapping around at the end.
 SELECT s.way, d.row_id, (d.row_id - 1 + s.shift) % $rows + 1 AS other FROM $drawn AS d CROSS JOIN $shifts AS s;
 
+-- name: drawn_ids
+-- List the drawn rows.
+SELECT d.row_id FROM $drawn AS d ORDER BY d.row_id;
+
 -- name: ranked_pairs
--- Pair the rows of two tables that have the same rank, out of a sample, when each table is sorted by its columns.
+-- Number the rows that have the same rank when each table is sorted by its columns, whose places are counted from 0.
 -- columns: way ('sorted'), row_id, other
-SELECT 'sorted' AS way, a.row_id, b.row_id AS other
-FROM (SELECT r.row_id, ROW_NUMBER() OVER (ORDER BY $columns) AS place FROM $copied AS r) AS a
-JOIN (SELECT r.row_id, ROW_NUMBER() OVER (ORDER BY $columns_there) AS place FROM $other AS r) AS b ON b.place = a.place
-JOIN $drawn AS d ON d.row_id = a.place;
+SELECT 'sorted' AS way, r.place + 1 AS row_id, r.place_there + 1 AS other FROM $ranked AS r;
 
 -- name: rows_of_pairs
 -- Select the rows of a table that occur on one side of the pairs.

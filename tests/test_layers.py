@@ -55,6 +55,7 @@ HOMES = {
         "strategies",
         "frequency",
         "recode",
+        "attack",
         "demo_data",
         "demo_files",
         "risk",

@@ -13,13 +13,17 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from kanon_sql import queries
+from kanon_sql.attack.coded_copy import CodedCopy
 from kanon_sql.attack.label_readings import covered, ends
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.engine import Column
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.values import Label
-from kanon_sql.queries import Hole, Relation, Same
+from kanon_sql.queries import CodedColumn, Hole, Relation, Same
 
 ANY_VALUE = "taken for any value"  # in notes on labels of which an attacker could know more
 SAMPLE = 100_000  # rows of a large table: of whole classes, or those from which some are drawn
@@ -66,6 +70,34 @@ def values_in_order(material: Material, column: str) -> Relation:
     if stem in tables:
         return tables[stem]
     return tables.create(stem, "attack_dealing/values_in_order", release=material.release.relation, value=value)
+
+
+def coded_copy(material: Material, copy: Copy) -> CodedCopy:
+    """A copy with the codes of all columns that it has in common with the release; several attacks use it."""
+    if copy.name not in material.coded_copies:
+        material.coded_copies[copy.name] = _coded(material, copy)
+    return material.coded_copies[copy.name]
+
+
+def _coded(material: Material, copy: Copy) -> CodedCopy:
+    names = [name for name in material.release.columns if name in copy.columns and name != material.unit]
+    with Scratch(material.tables.engine, "codes") as tables:
+        columns, values = [], {}
+        for name, plain in zip(names, copy.plain(names), strict=True):
+            mapping = tables.create(plain, "attack_matching/codes", people=copy.relation, value=[plain])
+            values[name] = tables.rows("attack_matching/coded_values", codes=mapping)
+            material.values_of_copies[copy.relation.name, plain] = values[name]
+            nulls = [{"code_0": code} for code, (value, _) in enumerate(values[name]) if value is None]
+            columns.append(CodedColumn(plain, mapping, 0, (), nulls[0] if nulls else None))
+        text = queries.numbered_codes(copy.relation, columns, tables.engine.dialect)
+        found = tables.engine.arrays(tables.view("coded", text))
+    places = found["row_id"] - 1
+    codes = {}
+    for name, plain in zip(names, copy.plain(names), strict=True):
+        in_order = np.empty(len(places), dtype=np.min_scalar_type(len(values[name])))
+        in_order[places] = found[plain]
+        codes[name] = in_order
+    return CodedCopy(codes, values)
 
 
 def drawn_classes(material: Material, classes: Relation, stem: str = "drawn_classes", number: int = 0) -> Relation:

@@ -12,33 +12,32 @@ as many is satisfied by exactly one of them in 37 % of cases.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kanon_sql.attack.matching import drawn_part, fitting
+from kanon_sql.attack.matching import coded_copy, covered_values
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
-from kanon_sql.queries import Hole, Relation
+from kanon_sql.generalization.values import Label
 
 _SETS = 8  # of columns, including all of them together
 _Names = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class _Attempts:
-    """The results for predicates on some columns: `unique` rows of the release, some of which were tried.
+class _Predicates:
+    """Predicates of some of the rows that are unique in the release by some columns.
 
-    `isolating`, `of_control`: the predicates that isolate one person of the source, or of the control.
+    `labels`: of every predicate, by column.
     """
 
-    unique: int
+    unique_rows: int
     attempts: int
-    isolating: int
-    of_control: int = 0
+    labels: Mapping[str, Sequence[Label]]
 
-    def of_all(self, isolating: int) -> float:
+    def of_all(self, isolating: int) -> int:
         """The estimated number of people isolated by all unique rows."""
-        return self.unique * isolating / self.attempts if self.attempts else 0.0
+        return round(self.unique_rows * isolating / self.attempts) if self.attempts else 0
 
 
 def _singling_out(material: Material) -> Iterator[Outcome]:
@@ -61,54 +60,61 @@ def _sets(names: _Names, draw: random.Random) -> list[_Names]:
 
 def _outcome(material: Material, source: Copy, name: str, sets: Sequence[_Names], by: str) -> Outcome:
     most = max(1, material.most // len(sets))
-    tried = [_tried(material, source, names, most) for names in sets]
-    attempts, isolating = (sum(getattr(guess, figure) for guess in tried) for figure in ("attempts", "isolating"))
-    worst = max(tried, key=lambda guess: (guess.of_all(guess.isolating), guess.unique))
-    people, rows = round(worst.of_all(worst.isolating)), material.release.rows
+    drawn = [_drawn(material, names, most) for names in sets]
+    isolating = _isolating(material, source, drawn)
+    worst = max(range(len(sets)), key=lambda i: (drawn[i].of_all(isolating[i]), drawn[i].unique_rows))
+    unique, people = drawn[worst].unique_rows, drawn[worst].of_all(isolating[worst])
+    rows = material.release.rows
     # The probability that exactly one of random people satisfies a predicate that holds for one in `rows`.
     by_chance = source.rows / rows * (1 - 1 / rows) ** (source.rows - 1) if source.rows else 0.0
+    attempts = sum(predicates.attempts for predicates in drawn)
     outcome = Outcome(
         name,
-        f"{worst.unique:,} of {rows:,} rows are unique in the release by {by}, and {people:,} of these descriptions "
+        f"{unique:,} of {rows:,} rows are unique in the release by {by}, and {people:,} of these descriptions "
         "fit exactly one row of the source.",
         attempts=rows,
         successes=people,
         affected=people,
-        baseline=worst.unique / rows * by_chance,
-        sampled=worst.attempts < worst.unique,
-        figures={"unique_rows": worst.unique, "descriptions": attempts, "isolating": isolating},
+        baseline=unique / rows * by_chance,
+        sampled=drawn[worst].attempts < unique,
+        figures={"unique_rows": unique, "descriptions": attempts, "isolating": sum(isolating)},
         avoid="drop or generalize the columns that are released unchanged",
     )
     if not material.control:
         return outcome
-    control = Control(rows, round(worst.of_all(worst.of_control)))
+    of_control = _isolating(material, material.control, [drawn[worst]])
+    control = Control(rows, drawn[worst].of_all(of_control[0]))
     sentence = f"{outcome.sentence} Descriptions that fit exactly one row of the control: {control.successes:,}."
     return replace(outcome, on_control=control, sentence=sentence)
 
 
-def _tried(material: Material, source: Copy, names: _Names, most: int) -> _Attempts:
-    """Take unique rows of the release, and count the rows of the source that fit them."""
-    tables, plain = material.tables, material.release.plain(names)
-    release, whole = material.release.relation, {*material.quasi_identifiers} <= {*names}
-    columns = ["class", *material.release.plain([name for name in names if name not in material.quasi_identifiers])]
-    holes: dict[str, Hole] = {"release": release, "columns": columns if whole else plain}
-    unique = tables.create("unique", "attack_linkage/unique_rows", **holes)
-    rows = tables.count(unique)
-    if not rows:
-        return _Attempts(0, 0, 0)
-    holes = {"release": release, "unique": unique, "columns": plain, "part": drawn_part(material, rows)}
-    predicates = tables.create("predicates", "attack_linkage/drawn_rows", seed=str(material.seed), most=most, **holes)
-    attempts, isolating = _isolated(material, source, predicates, names)
-    of_control = _isolated(material, material.control, predicates, names)[1] if material.control else 0
-    return _Attempts(rows, attempts, isolating, of_control)
+def _drawn(material: Material, names: _Names, most: int) -> _Predicates:
+    """The predicates of unique rows of the release, drawn with the seed if there are more than `most`."""
+    release = coded_copy(material, material.release)
+    unique = release.unique_rows(names)
+    drawn = unique[random.Random(material.seed).sample(range(len(unique)), min(most, len(unique)))]
+    labels = {name: [release.values[name][code][1] for code in release.codes[name][drawn]] for name in names}
+    return _Predicates(len(unique), len(drawn), labels)
 
 
-def _isolated(material: Material, people: Copy, predicates: Relation, names: _Names) -> tuple[int, int]:
-    """The number of predicates, and how many of them fit exactly one of the people."""
-    tables = material.tables
-    fits = fitting(material, people.relation, people, predicates, names, target="row_id")
-    ((attempts, isolating),) = tables.rows("attack_linkage/isolated", predicates=predicates, fits=fits)
-    return int(attempts), int(isolating)
+def _isolating(material: Material, people: Copy, drawn: Sequence[_Predicates]) -> list[int]:
+    """For each set of columns, how many of the predicates exactly one of the people satisfies."""
+    coded = coded_copy(material, people)
+    codes: dict[str, Mapping[Label, Sequence[int]]] = {}
+    for name in dict.fromkeys(name for predicates in drawn for name in predicates.labels):
+        if name in material.quasi_identifiers:
+            shown = dict.fromkeys(label for predicates in drawn for label in predicates.labels.get(name, ()))
+            codes[name] = covered_values(material, people, name, list(shown), coded.values[name])
+        else:
+            by_text: dict[Label, list[int]] = {}
+            for code, (_, text) in enumerate(coded.values[name]):
+                by_text.setdefault(text, []).append(code)
+            codes[name] = by_text
+    isolating = []
+    for predicates in drawn:
+        allowed = {name: [codes[name].get(label, ()) for label in labels] for name, labels in predicates.labels.items()}
+        isolating.append(int((coded.rows_that_fit(allowed) == 1).sum()))
+    return isolating
 
 
 SINGLING_OUT = Attack(

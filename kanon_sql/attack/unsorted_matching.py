@@ -19,6 +19,7 @@ from typing import Any
 from kanon_sql.attack.matching import (
     SAMPLE,
     classes_of,
+    coded_copy,
     drawn_classes,
     drawn_part,
     fitting,
@@ -93,14 +94,10 @@ def _pairs(material: Material, other: Copy, rows: int) -> Relation:
     shared = _shared(material, other)
     here = [name for name in release.columns if name in shared]
     order = sorted(here, key=lambda name: name not in material.quasi_identifiers)
-    if material.release.rows > SAMPLE:
-        order = shared  # its classes are numbered in this order, which saves sorting by labels
-    classed = order[: len(material.quasi_identifiers)] == [*material.quasi_identifiers]  # numbered in the same order
-    own_order = ["class", *release.plain(order[len(material.quasi_identifiers) :])] if classed else release.plain(order)
-    columns = {"columns": own_order, "columns_there": other.plain(order)}
-    tables.add(
-        pairs, "attack_order/ranked_pairs", drawn=drawn, copied=release.relation, other=other.relation, **columns
-    )
+    ranks = [row_id - 1 for (row_id,) in tables.rows("attack_order/drawn_ids", drawn=drawn)]
+    of_ranks = [coded_copy(material, copy).ranked_rows(order, ranks).tolist() for copy in (release, other)]
+    ranked = tables.load("ranked", {"place": "BIGINT", "place_there": "BIGINT"}, of_ranks)
+    tables.add(pairs, "attack_order/ranked_pairs", ranked=ranked)
     return pairs
 
 

@@ -155,6 +155,22 @@ def count_keys(keys: Integers, rows: Integers | None, most: int) -> tuple[Int64s
     return keys[starts].astype(np.int64), np.add.reduceat(rows, starts, dtype=np.int64)
 
 
+def alone(keys: Integers, most: int) -> Int64s:
+    """The places of the keys that occur once. `most`: the number of possible keys.
+
+    >>> alone(np.array([7, 5, 7, 6]), 8).tolist()
+    [1, 3]
+    """
+    if most <= _DENSE * len(keys):
+        return np.flatnonzero((np.bincount(keys) == 1)[keys])
+    is_alone = np.ones(len(keys), dtype=bool)
+    shared = _shared(keys)
+    order = np.argsort(keys[shared])
+    first = is_first(keys[shared][order])
+    is_alone[shared[order]] = first & np.append(first[1:], True)  # the first with its key, as the next one is
+    return np.flatnonzero(is_alone)
+
+
 def _numbered(keys: Integers) -> tuple[Integers, int]:
     """The keys numbered from 0 without gaps, and how many there are."""
     shared = _shared(keys)

@@ -9,6 +9,7 @@ from kanon_sql.queries.coding import (
     coded_cells,
     coded_tuples,
     frequency_set,
+    numbered_codes,
     packed,
     raw_column,
     tuples,

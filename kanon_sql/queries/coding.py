@@ -147,6 +147,14 @@ def coded_cells(table: Relation, cells: Mapping[str, str], attributes: Sequence[
     return t.printed(in_pieces(query, [f"m{index}" for index in range(len(attributes))]), dialect)
 
 
+def numbered_codes(table: Relation, attributes: Sequence[CodedColumn], dialect: str) -> str:
+    """The query of a table's rows with their row_id and the codes of the columns with the attributes' names."""
+    names = ["row_id", *(attribute.stem for attribute in attributes)]
+    query = _coded_rows(t.tree("frequency_sets/copy", columns=names, source=table), attributes)
+    query.select(t.column("row_id", "t"), copy=False)
+    return t.printed(in_pieces(query, [f"m{index}" for index in range(len(attributes))]), dialect)
+
+
 def _coded_rows(rows: exp.Query, attributes: Sequence[Coded]) -> exp.Select:
     """The rows of a query as codes on level 0."""
     query = exp.select().from_(rows.subquery("t"), copy=False)

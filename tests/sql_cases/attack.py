@@ -25,7 +25,6 @@ _OF_COVERED = {
     **relation("covers", "label value", ("=1*", "=11"), ("=2*", "=21"), ("", ""), **_TEXT),
 }
 _FITTING = relation("fitting", "target place", (7, 1), (8, 1), (9, 2))
-_DRAWN_ROWS = {"release": _RELEASE, "unique": Relation("unique"), "columns": ["c1", "c2"], "seed": "0"}
 _PEOPLE = relation("people", "row_id c0 c3", *[(i, 10 + i, i // 2) for i in range(1, 6)])
 # By MD5 of the row's number and "0": 3, 2, 5, 1, 4.
 _DRAWN = {"people": Relation("people"), "columns": ["c0"], "seed": "0"}
@@ -129,35 +128,6 @@ _GUIDANCE = [
             **_OF_ONE,
             **relation("other", "target classes records", (7, 1, 5), (8, 2, 2), (9, 1, 9)),
         },
-    ),
-    Case(
-        "attack_linkage/unique_rows",
-        {"release": _RELEASE, "columns": ["c1", "c2"]},
-        ["row_id"],
-        [(3,), (4,), (5,)],
-        _RELEASED,
-    ),
-    *(
-        Case(
-            "attack_linkage/drawn_rows",
-            {**_DRAWN_ROWS, "most": most, "part": part},
-            ["class", "c1", "c2", "n"],
-            rows,
-            {**_RELEASED, **relation("unique", "row_id", (3,), (4,), (5,))},
-        )
-        # By the faster hash: 3 is .85, 4 is .47, 5 is .09 of the largest.
-        for most, part, rows in (
-            (2, 1.0, [(3, "f", "7", 1), (5, "f", "8", 1)]),
-            (2, 0.5, [(5, "f", "8", 1), (4, "f", None, 1)]),
-            (1, 0.5, [(5, "f", "8", 1)]),
-        )
-    ),
-    Case(  # two people fit 1, one fits 2, none 3, and 4 one group of three
-        "attack_linkage/isolated",
-        {"predicates": _CLASSES, "fits": Relation("fits")},
-        ["predicates", "isolating"],
-        [(4, 1)],
-        {**_OF_CLASSES, **relation("fits", "target class", (7, 1), (8, 1), (8, 2), (4, 4), (5, 4), (9, 4))},
     ),
 ]
 _LIKELIEST = relation(
@@ -736,6 +706,20 @@ CASES = [
         ["value", "text"],
         [(11, "11"), (None, None)],
         _OF_TARGETS,
+    ),
+    Case(
+        "attack_matching/codes",
+        {"people": _TARGETS, "value": ["c0"]},
+        ["value", "code_0"],
+        [(11, 0), (None, 1)],
+        _OF_TARGETS,
+    ),
+    Case(
+        "attack_matching/coded_values",
+        {"codes": Relation("codes")},
+        ["value", "text"],
+        [(11, "11"), (None, None)],
+        relation("codes", "value code_0", (None, 1), (11, 0)),
     ),
     Case(
         "attack_matching/coarser_classes",

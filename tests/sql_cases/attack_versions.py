@@ -642,14 +642,9 @@ _ORDER = [
         "attack_order/ranked_pairs",
         "way row_id other",
         [("sorted", 2, 8)],
-        {
-            "drawn": ("row_id", [(1,)]),
-            "copied": ("row_id c0", [(1, "b"), (2, "a")]),
-            "other": ("row_id c1", [(8, "x"), (9, "y")]),
-        },
-        columns=["c0"],
-        columns_there=["c1"],
+        {"ranked": ("place place_there", [(1, 7)])},
     ),
+    _case("attack_order/drawn_ids", "row_id", [(3,), (5,)], {"drawn": ("row_id", [(5,), (3,)])}),
     _case(
         "attack_order/rows_of_pairs",
         "row_id c0",
