@@ -137,6 +137,32 @@ def test_rounds_on_arrays_give_the_same_classes(build: Callable[[], Task], monke
         assert (in_memory.facts["rounds"], in_memory.facts["ncp"]) == (local.facts["rounds"], local.facts["ncp"])
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_rounds_on_arrays_count_people_as_the_queries_do(seed: int) -> None:
+    random = Random(seed)
+    most = random.choice([1, 2, 3, 60])  # rows of a person, who often has the same values in them
+    drawn, owners = [], []
+    for person in range(300):
+        own = (random.randrange(30), random.choice(_TOWNS)[0], random.choice("mf"))
+        for _ in range(random.randint(1, most)):
+            other = (random.randrange(30), random.choice(_TOWNS)[0], random.choice("mf"))
+            drawn.append(tuple(random.choice(pair) for pair in zip(own, other, strict=True)))
+            owners.append(person)
+    sexes = [["m", "*"], ["f", "*"]]
+    k = random.choice([2, 3, 7])
+    show = random.choice([None, [None, "common", None]])
+    task = task_of(drawn, [ages, towns, lambda _: h.from_rows(sexes, "q2")], k, owners=owners, show=show)
+    local, classes = recoded(task, 1)
+    in_memory, same = recoded_in_memory(task)
+    assert same == classes
+    assert (in_memory.facts["rounds"], in_memory.facts["ncp"]) == (local.facts["rounds"], local.facts["ncp"])
+    people_of: dict[Row, set[int]] = {}
+    for row, owner in zip(drawn, owners, strict=True):
+        people_of.setdefault(row, set()).add(owner)
+    assert len(classes) > 3
+    assert min(len(set().union(*(people_of[row] for row in members))) for members in classes) >= k
+
+
 def test_rounds_on_arrays_end_at_a_time_limit() -> None:
     task, clock = people(), Clock(600.0)
     clock.watch = lambda built: setattr(clock, "limit", 0.0 if built.round == 3 else 600.0)

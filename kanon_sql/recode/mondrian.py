@@ -15,7 +15,7 @@ from typing import Literal
 
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.privacy import Predicate
+from kanon_sql.privacy import UNIT, Predicate
 from kanon_sql.queries import Hole, Relation, RoundStatement, numbered_column, over, step
 from kanon_sql.recode import order as orders
 from kanon_sql.recode.node import one_per_tuple
@@ -190,16 +190,18 @@ class _MondrianRun:
 
     @property
     def _fits_in_memory(self) -> bool:
-        """Whether rounds are done on arrays: only rows decide about a class, and there is no variant of the rule."""
+        """Whether rounds are done on arrays: only rows or people decide about a class, and there is no variant."""
         counted, model = self.task.frequency_set, self.task.model
         default = self.rule == CutRule() and not self.relaxed and not self._shows_regions
+        rows_decide = model.k_alone and not counted.counted
+        people_decide = model.people_alone and counted.counted == [UNIT]
         cells = counted.tuples * len(counted.attributes)
-        return default and model.k_alone and not counted.counted and cells <= self.in_memory
+        return default and (rows_decide or people_decide) and cells <= self.in_memory
 
     def _cut_in_memory(self, within: str | None) -> tuple[int, str]:
         """The same rounds on arrays."""
         task, tables, clock, rounds = self.task, self.tables, self.task.clock, 0
-        kept = [*self.codes, "n"]
+        kept, person = [*self.carried, "n"], UNIT if task.frequency_set.counted else None
         query = tables.text(
             "frequency_sets/copy", columns=[*kept, *([within] if within else [])], source=task.frequency_set.relation
         )
@@ -208,7 +210,7 @@ class _MondrianRun:
         tuples = task.engine.arrays(counted)
         places, nodes = (task.engine.arrays(tables[name]) for name in ("places", "nodes"))
         model = task.model
-        self.partitions = partitions_of(tuples, self.codes, places, nodes, model.k, model.monotone, within)
+        self.partitions = partitions_of(tuples, self.codes, places, nodes, model.k, model.monotone, within, person)
         partitions = self.partitions
         while partitions.open and not clock.spent:
             partitions.cut()

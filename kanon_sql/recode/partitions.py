@@ -1,4 +1,4 @@
-"""Mondrian's rounds on arrays, if only the number of its rows decides whether a class is safe.
+"""Mondrian's rounds on arrays, if only the number of its rows or people decides whether a class is safe.
 
 A round makes the same cuts as the queries of `sql/mondrian.sql`, and its names are theirs. The database counts the
 tuples and writes the classes; in between, a round sorts and adds up integers, and needs no other rows.
@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kanon_sql.frequency.code_arrays import count_keys, starts_of
+from kanon_sql.frequency.code_arrays import count_keys, is_first, starts_of
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 _CELLS = 1 << 22  # of attributes and tuples that are counted together
@@ -64,10 +64,12 @@ def partitions_of(
     k: int,
     merge: bool,
     within: str | None = None,
+    person: str | None = None,
 ) -> Partitions:
     """All tuples in one partition, or in those of a column.
 
-    `tuples`: of the columns with the attributes' codes, n and `within`. `places`, `nodes`: the tables of these names.
+    `tuples`: of the columns with the attributes' codes, n, `within` and the code of a `person`, if people are counted.
+    `places`, `nodes`: the tables of these names.
     """
     places, nodes = _sorted(places, ["attribute", "position"]), _sorted(nodes, ["attribute", "level", "position"])
     lines, ranks = [], []
@@ -77,11 +79,11 @@ def partitions_of(
         ranks_of_codes[own["code"]] = np.arange(len(own["code"]))
         lines.append(_line(own, _of_attribute(nodes, attribute)))
         ranks.append(ranks_of_codes[tuples[code]])
-    rows = tuples["n"].astype(np.int64)
+    rows, people = tuples["n"].astype(np.int64), tuples[person] if person else None
     if within is None:
-        return Partitions(lines, np.array(ranks), rows, np.zeros(len(rows), dtype=np.int64), k, merge)
+        return Partitions(lines, np.array(ranks), rows, np.zeros(len(rows), dtype=np.int64), k, merge, people)
     names, numbers = np.unique(tuples[within], return_inverse=True)
-    return Partitions(lines, np.array(ranks), rows, numbers, k, merge, first_class=int(names[0]))
+    return Partitions(lines, np.array(ranks), rows, numbers, k, merge, people, first_class=int(names[0]))
 
 
 def _sorted(columns: Mapping[str, Array], by: Sequence[str]) -> dict[str, Array]:
@@ -165,16 +167,20 @@ class _Block:
 
 @dataclass(frozen=True)
 class _Options:
-    """The best cut of every partition by the attributes of a block; a gain of -inf for none.
+    """The cuts by the attributes of a block, by attribute and partition; a gain of -inf for none.
 
     `split`: the last rank on the left. `children`: of the cuts by hierarchies.
     """
 
     block: _Block
     gains: Array
-    choice: Array  # of the attribute, by its place in the block
     split: Array | None = None
     children: _Children | None = None
+
+    def rule_out(self, partitions: Array, attributes: Array) -> None:
+        """Rule out the cuts of some partitions by these attributes, where they are in the block."""
+        for place, attribute in enumerate(self.block.attributes):
+            self.gains[place, partitions[attributes == attribute]] = -np.inf
 
 
 @dataclass(frozen=True)
@@ -191,6 +197,7 @@ class Partitions:
     """The open partitions of tuples, which rounds cut.
 
     `ranks`: of every attribute, of the tuples. `rows`: of the tuples. `numbers`: of their partitions, without gaps.
+    `k`: the rows that a safe partition needs, or people if there are `people`: of the tuples.
     `merge`: whether a safe child can stay with the rest. `first_class`: the lowest number of a class.
     """
 
@@ -200,6 +207,7 @@ class Partitions:
     numbers: Array
     k: int
     merge: bool
+    people: Array | None = None
     first_class: int = 0
 
     def __post_init__(self) -> None:
@@ -209,6 +217,9 @@ class Partitions:
         self._classes = np.zeros(len(self.rows), dtype=np.int64)
         self._tuples = np.arange(len(self.rows))
         self._alike = bool(np.all(self.rows == 1))
+        self._enough = self.k  # rows that are certainly of k people
+        if self.people is not None:
+            self._enough = (self.k - 1) * int(np.bincount(self.people, self.rows).max()) + 1
         self._blocks = self._in_blocks()
 
     @property
@@ -236,14 +247,32 @@ class Partitions:
         if not self.open:
             return
         options = [self._by_order(block) if block.ordered else self._by_nodes(block) for block in self._blocks]
-        best, gains = np.full(self.open, -1), np.full(self.open, -np.inf)
-        split = np.full(self.open, -1)
+        part = np.zeros(len(self.numbers), dtype=np.int64)  # of its partition, to which every tuple goes
+        tuples = np.arange(len(self.numbers))
+        while True:
+            best, split = self._choose(options)
+            parts, part[tuples] = self._divide(best, split, options, tuples)
+            unsafe = self._with_too_few_people(parts, part, tuples)
+            if not len(unsafe):
+                break
+            for option in options:
+                option.rule_out(unsafe, best[unsafe])
+            is_unsafe = np.zeros(self.open, dtype=bool)
+            is_unsafe[unsafe] = True
+            tuples = np.flatnonzero(is_unsafe[self.numbers])
+        self._move(parts, part)
+
+    def _choose(self, options: Sequence[_Options]) -> tuple[Array, Array]:
+        """The attribute that cuts every partition best, -1 for none, and the last rank on its left."""
+        best, split = np.full(self.open, -1), np.full(self.open, -1)
+        highest = np.full(self.open, -np.inf)
         for option in options:
-            attributes = option.block.attributes[option.choice]
-            better = (option.gains > gains) | ((option.gains == gains) & (option.gains > -np.inf) & (attributes < best))
-            best[better], gains[better] = attributes[better], option.gains[better]
-            split[better] = -1 if option.split is None else option.split[better]
-        self._move(best, split, [option for option in options if option.children is not None])
+            choice = option.gains.argmax(axis=0)  # the first attribute wins a tie
+            attributes, gains = option.block.attributes[choice], option.gains[choice, np.arange(self.open)]
+            better = (gains > highest) | ((gains == highest) & (gains > -np.inf) & (attributes < best))
+            best[better], highest[better] = attributes[better], gains[better]
+            split[better] = -1 if option.split is None else option.split[choice, np.arange(self.open)][better]
+        return best, split
 
     def _in_blocks(self) -> list[_Block]:
         kinds: dict[tuple[int, bool], list[int]] = {}
@@ -268,6 +297,7 @@ class Partitions:
         self.open -= int(which.sum())
         self.numbers = (np.cumsum(~which) - 1)[self.numbers[kept]]
         self.ranks, self.rows, self._tuples = self.ranks[:, kept], self.rows[kept], self._tuples[kept]
+        self.people = None if self.people is None else self.people[kept]
 
     def _count(self, block: _Block) -> _Cells:
         """Count the rows of every value of a block's attributes in every partition."""
@@ -313,10 +343,9 @@ class Partitions:
             )
             / most
         )
-        gains, choice = self._best(block, groups, gains)
         split = np.full((len(block.attributes), self.open), -1)
         split.ravel()[groups] = cells.ranks(cuts)
-        return _Options(block, gains, choice, split=split[choice, np.arange(self.open)])
+        return _Options(block, self._by_attribute(block, groups, gains), split=split)
 
     def _by_nodes(self, block: _Block) -> _Options:
         """The cuts into the children of the lowest nodes that cover all values."""
@@ -352,23 +381,23 @@ class Partitions:
         allowed = (safe_children > 0) & (alone | ((safe_children > 1) & self.merge))
         _, most, weight = block.figures[:, counted.attributes(groups[firsts])]
         gains = weight * (_sums(np.where(safe, saved, 0), firsts) - _sums(np.where(spared, saved, 0), firsts)) / most
-        gains, choice = self._best(block, groups[firsts][allowed], gains[allowed])
         children = _Children(groups, counted.ranks(cells[starts]), safe & ~spared)
-        return _Options(block, gains, choice, children=children)
+        table = self._by_attribute(block, groups[firsts][allowed], gains[allowed])
+        return _Options(block, table, children=children)
 
-    def _best(self, block: _Block, groups: Array, gains: Array) -> tuple[Array, Array]:
-        """The highest gain of every partition, and its attribute's place in the block; the first wins a tie."""
+    def _by_attribute(self, block: _Block, groups: Array, gains: Array) -> Array:
+        """The gains of groups by attribute and partition, -inf for all others."""
         table = np.full((len(block.attributes), self.open), -np.inf)
         table.ravel()[groups] = gains
-        choice = table.argmax(axis=0)
-        return table[choice, np.arange(self.open)], choice
+        return table
 
-    def _move(self, best: Array, split: Array, by_nodes: Sequence[_Options]) -> None:
-        """Move the tuples to the new partitions."""
+    def _divide(self, best: Array, split: Array, options: Sequence[_Options], tuples: Array) -> tuple[Array, Array]:
+        """The number of parts of every partition, 0 if it is not cut, and the part that some tuples go to."""
         parts = np.where(split >= 0, 2, 0)
         keys, child_parts = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-        for option in by_nodes:
-            assert option.children
+        for option in options:
+            if option.children is None:
+                continue
             groups, apart = option.children.groups, option.children.apart
             partitions, attributes = groups % self.open, option.block.attributes[groups // self.open]
             cut = best[partitions] == attributes
@@ -382,17 +411,35 @@ class Partitions:
             keys.append(partitions << 32 | option.children.first[cut])
             child_parts.append(np.where(apart, number - (~with_rest).repeat(lengths), 0))
 
-        cut = parts > 0
-        first_part = np.cumsum(parts) - parts
-        ranks = self.ranks[best[self.numbers], np.arange(len(self.numbers))].astype(np.int64)
-        part = (ranks > split[self.numbers]).astype(np.int64)
-        among = np.flatnonzero((split < 0)[self.numbers] & cut[self.numbers])
+        numbers = self.numbers[tuples]
+        ranks = self.ranks[best[numbers], tuples].astype(np.int64)
+        part = (ranks > split[numbers]).astype(np.int64)
+        among = np.flatnonzero((split < 0)[numbers] & (parts > 0)[numbers])
         if len(among):
             places = np.concatenate(keys)
             order = places.argsort()
-            child = places[order].searchsorted(self.numbers[among] << 32 | ranks[among], "right") - 1
+            child = places[order].searchsorted(numbers[among] << 32 | ranks[among], "right") - 1
             part[among] = np.concatenate(child_parts)[order][child]
-        before = self.numbers
+        return parts, part
+
+    def _with_too_few_people(self, parts: Array, part: Array, tuples: Array) -> Array:
+        """The partitions of some tuples with a part of less than k people.
+
+        Only parts of few rows are counted: more rows than k - 1 people have are of k people or more.
+        """
+        if self.people is None:
+            return np.zeros(0, dtype=np.int64)
+        tuples = tuples[parts[self.numbers[tuples]] > 0]
+        children = (np.cumsum(parts) - parts)[self.numbers[tuples]] + part[tuples]
+        rows = np.bincount(children, self.rows[tuples], int(parts.sum()))
+        counted = np.flatnonzero((rows < self._enough)[children])
+        pairs = np.sort(children[counted] << 32 | self.people[tuples[counted]])
+        of_people, people = np.unique(pairs[is_first(pairs)] >> 32, return_counts=True)
+        return np.unique(np.repeat(np.arange(self.open), parts)[of_people[people < self.k]])
+
+    def _move(self, parts: Array, part: Array) -> None:
+        """Move the tuples to the new partitions."""
+        cut, first_part, before = parts > 0, np.cumsum(parts) - parts, self.numbers
         self._close(~cut)
         kept = cut[before]
         self.numbers = first_part[before[kept]] + part[kept]

@@ -26,16 +26,25 @@ def task_of(
     weights: Sequence[float] | None = None,
     show: Sequence[str | None] | None = None,
     types: Sequence[str] | None = None,
+    owners: Sequence[int] | None = None,
 ) -> Task:
-    """A task on a table of columns q0, q1, …; by their type whole numbers if there are any, else text."""
+    """A task on a table of columns q0, q1, …; by their type whole numbers if there are any, else text.
+
+    `owners`: the person of every row, if people are counted.
+    """
     engine = DuckDB()
     names = [f"q{j}" for j in range(len(hierarchies))]
     found_types = ["BIGINT" if any(isinstance(row[j], int) for row in rows) else "VARCHAR" for j in range(len(names))]
-    table = create_table(engine, "people", dict(zip(names, types or found_types, strict=True)), rows)
-    frequency_set = build_frequency_set(engine, table, dict(zip(names, hierarchies, strict=True)), Scratch(engine))
+    columns, unit = dict(zip(names, types or found_types, strict=True)), None
+    if owners is not None:
+        rows = [(*row, owner) for row, owner in zip(rows, owners, strict=True)]
+        columns, unit = {**columns, "person": "BIGINT"}, "person"
+    table = create_table(engine, "people", columns, rows)
+    model = all_of(k_anonymity(k), unit=unit)
+    built = dict(zip(names, hierarchies, strict=True))
+    frequency_set = build_frequency_set(engine, table, built, Scratch(engine), sensitive=model.sensitive)
     attributes = {name: {"show": how} for name, how in zip(names, show or [None] * len(names), strict=True)}
-    spec = specs.parse({"source": "people", "quasi_identifiers": attributes, "privacy": {"k": k}})
-    model = all_of(k_anonymity(k))
+    spec = specs.parse({"source": "people", "quasi_identifiers": attributes, "privacy": {"k": k}, "unit": unit})
     judge = Judge(frequency_set, model)
     lattice = Lattice((0,) * len(names), frequency_set.heights)
     weighted = tuple(weights or (1.0,) * len(names))
