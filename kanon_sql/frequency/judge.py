@@ -68,6 +68,9 @@ class Judge:
         self._undecided = self.model.undecided
         size, people = self.model.size, self.model.size_in_population
         self._class_sizes = cache(lambda: self._prepared(_SIZES, size=size, people=people))
+        # Figures of a node that several metrics and the manifest use.
+        self._of_classes: dict[Node, Figures] = {}
+        self._of_losses: dict[tuple[str, Node, tuple[str, ...]], tuple[Any, ...]] = {}
 
     def reuse(self, other: Judge) -> None:
         """Test nodes on the relations of another judge of the same frequency set, including its roll-ups."""
@@ -220,8 +223,11 @@ class Judge:
 
     def _query_losses(self, query: str, node: Node, columns: Sequence[str]) -> tuple[Any, ...]:
         """The result of a query for a node's columns of loss: the node, its rows at risk, and the columns' sums."""
-        prepared = self._loss_query(query, len(columns), self._least_size(node))
-        return self._query(query, self._fill(prepared, [node], columns))[0]
+        key = query, node, tuple(columns)
+        if key not in self._of_losses:
+            prepared = self._loss_query(query, len(columns), self._least_size(node))
+            self._of_losses[key] = self._query(query, self._fill(prepared, [node], columns))[0]
+        return self._of_losses[key]
 
     def _columns_of_loss(self, nodes: Sequence[Node]) -> tuple[str, ...]:
         of_nodes = (name for node in nodes for name in self._loss_columns(node))
@@ -287,18 +293,20 @@ class Judge:
 
     def classes(self, node: Node) -> Figures:
         """The classes that a node would release: their number, the smallest size, and the sum of squared sizes."""
-        prepared = self._classes(self._least_size(node))
-        ((_, classes, released, smallest, squares),) = self._query(
-            "node_tests/node_classes", self._fill(prepared, [node])
-        )
-        return Figures(
-            node,
-            rows_at_risk=self.frequency_set.rows - released,
-            classes=classes,
-            released_rows=released,
-            smallest_class=smallest,
-            squares=squares,
-        )
+        if node not in self._of_classes:
+            prepared = self._classes(self._least_size(node))
+            ((_, classes, released, smallest, squares),) = self._query(
+                "node_tests/node_classes", self._fill(prepared, [node])
+            )
+            self._of_classes[node] = Figures(
+                node,
+                rows_at_risk=self.frequency_set.rows - released,
+                classes=classes,
+                released_rows=released,
+                smallest_class=smallest,
+                squares=squares,
+            )
+        return self._of_classes[node]
 
     def kept_rows(self, node: Node) -> tuple[int, ...]:
         """Per attribute, the released rows whose label at a node is the value itself (NULL for NULL)."""
