@@ -8,6 +8,7 @@ from functools import cached_property
 
 from kanon_sql import queries
 from kanon_sql.engine import Column, Engine
+from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SpecError
 from kanon_sql.frequency.frequency_set import Attribute
 from kanon_sql.privacy import Finding
@@ -71,8 +72,8 @@ class LocalRecoding(Recoding):
         holes: dict[str, Hole] = {"assigned": assigned, "classes": self.classes, "keys": keys, "shown": shown}
         return engine, queries.text("population/shown", engine.dialect, labels=list(shown.values()), **holes)
 
-    def evidence(self) -> Relation:
-        """The labels of every tuple or part of one, once the release is prepared.
+    def evidence_sql(self) -> str:
+        """The query of the labels of every tuple or part of one, once the release is prepared.
 
         Its columns, in the order of the original names: value_0 … of the source, first and last if tuples are split,
         and shown_0 … of the release.
@@ -85,13 +86,15 @@ class LocalRecoding(Recoding):
         for i, attribute in enumerate(attributes):
             holes: dict[str, Hole] = {"columns": list(columns), "key": [f"key_{i}"], "value": {f"value_{i}": "found"}}
             holes |= {"tuples": tuples, "mapping": attribute.coded.mapping}
-            tuples = self.tables.create(f"tuples_{i + 1}", "evidence/evidence_values", **holes)
+            self.tables.create(f"tuples_{i + 1}", "evidence/evidence_values", **holes)
+            self.tables.drop(tuples)
+            tuples = self.tables[f"tuples_{i + 1}"]
             columns[f"value_{i}"] = ""
         shows = dict(sorted(pair for cell in self._cells(no_mapping) for pair in cell.shown))
         shown = {f"shown_{i}": column for i, column in enumerate(shows.values())}
         values = [f"value_{i}" for i in range(len(attributes))]
         holes = {"values": values, "places": places, "shown": shown, "names": list(shown)}
-        return self.tables.create("evidence", "evidence/evidence", tuples=tuples, classes=self.classes, **holes)
+        return self.tables.text("evidence/evidence", tuples=tuples, classes=self.classes, **holes)
 
     def prepare(self) -> None:
         """Load the mapping tables, the assignment and the classes into the engine of the source."""
@@ -121,8 +124,8 @@ class LocalRecoding(Recoding):
         rows = self.judge.frequency_set.tables.rows("frequency_sets/rollup", frequency_set=self.classes, **holes)
         return {label for label, _ in rows}
 
-    def _large_sql(self) -> str | None:
-        return None if self.local.split else super()._large_sql()
+    def _large_sql(self, tables: Scratch) -> str | None:
+        return None if self.local.split else super()._large_sql(tables)
 
     @property
     def _select(self) -> LocalReleaseQuery:

@@ -70,6 +70,7 @@ def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
                 f"the written release differs from what its people were counted in, in {differing:,} kinds of rows; "
                 "nothing was released; run again and report this if it persists"
             )
+        tables.drop(rows, expected)
         return summary_of(recoding, engine, people)
 
 
@@ -80,7 +81,9 @@ def with_people(recoding: Recoding, tables: Scratch, written_as: str | None) -> 
     """
     target = recoding.spec.target
     escaped = (not target or target.formulas == "escape") and not recoding.merged
-    return as_read(tables, recoding.engine, recoding.with_people().release_sql(), written_as, escaped)
+    with Scratch(recoding.engine, "with_people") as own:
+        query = recoding.with_people().release_sql(own)
+        return as_read(tables, recoding.engine, query, written_as, escaped)
 
 
 def as_read(tables: Scratch, source: Engine, query: str, written_as: str | None, escaped: bool = True) -> Relation:

@@ -126,6 +126,5 @@ def people_sql(recoding: Recoding, secret: bytes) -> str:
 
 def _evidence(recoding: LocalRecoding) -> Piece:
     """The tuples of the source with their labels."""
-    query = queries.select_all(recoding.evidence(), recoding.engine.dialect)
-    about = {"is": "the evidence of a release"}
+    query, about = recoding.evidence_sql(), {"is": "the evidence of a release"}
     return Piece(EVIDENCE, _EVIDENCE, query, EVIDENCE, about=about, released=False, written_as="parquet")

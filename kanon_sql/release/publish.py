@@ -235,7 +235,7 @@ def _publish_files(
         formats, escaped = {piece.name: piece.written_as or written_as for piece in pieces}, target.formulas == "escape"
         statements = [write_file(engine, piece, files[piece.name], formats[piece.name], escaped) for piece in pieces]
         written = time.monotonic()
-        checked = verify(reader, read_back(reader, files, formats))
+        checked = verify(reader, _ReadBack(reader, files, formats))
         released = [piece for piece in pieces if piece.released]
         if len(released) > 1:
             digests = {companion_file(path, piece.stem).name: sha256(files[piece.name]) for piece in released}
@@ -278,15 +278,28 @@ def write_file(engine: Engine, piece: Piece, file: Path, written_as: str, escape
         return timed(piece, piece.query, lambda: here.write_file(query, file, written_as, escaped))
 
 
-def read_back(reader: FileEngine, files: Mapping[str, Path], formats: Mapping[str, str]) -> dict[str, Relation]:
-    """The files as a reader sees them; several are loaded into tables, since only one view for files exists."""
-    if len(files) == 1:
-        return {name: reader.read_written(file, formats[name]) for name, file in files.items()}
-    staged = {name: queries.scratch(f"kanon_staged_{name}") for name in files}
-    for name, file in files.items():
-        read = queries.select_all(reader.read_written(file, formats[name]), reader.dialect)
-        reader.send(read, reader, staged[name])
-    return staged
+class _ReadBack(Mapping[str, Relation]):
+    """The files as a reader sees them; one of several is loaded into a table on first use, since there is one view."""
+
+    def __init__(self, reader: FileEngine, files: Mapping[str, Path], formats: Mapping[str, str]) -> None:
+        self._reader, self._files, self._formats = reader, files, formats
+        self._loaded: dict[str, Relation] = {}
+
+    def __getitem__(self, name: str) -> Relation:
+        if name not in self._loaded:
+            relation = self._reader.read_written(self._files[name], self._formats[name])
+            if len(self._files) > 1:
+                read = queries.select_all(relation, self._reader.dialect)
+                relation = queries.scratch(f"kanon_staged_{name}")
+                self._reader.send(read, self._reader, relation)
+            self._loaded[name] = relation
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)
 
 
 @contextmanager

@@ -148,11 +148,14 @@ class Recoding(ABC):
         """The query of the release on these tables, in one pass over the source."""
         return self._select.sql(self.engine.dialect)
 
-    def release_sql(self) -> str:
-        """The same, or a faster query for a large release; or that of the rows that are released instead."""
+    def release_sql(self, tables: Scratch | None = None) -> str:
+        """The same, or a faster query for a large release; or that of the rows that are released instead.
+
+        `tables`: where a large release is prepared, by default among all other tables of the release.
+        """
         if self.merged:
             return self.merged.sql(self.columns, self.quasi_identifiers)
-        return self._large_sql() or self.select_sql()
+        return self._large_sql(tables or self.tables) or self.select_sql()
 
     @property
     @abstractmethod
@@ -205,14 +208,14 @@ class Recoding(ABC):
     def _column(self, attribute: Attribute) -> Column:
         return next(column for column in self.table.columns if column.name == attribute.column.name)
 
-    def _large_sql(self) -> str | None:
+    def _large_sql(self, tables: Scratch) -> str | None:
         """Prepare and return the query of a large release in DuckDB; None for any other release."""
         frequency_set, target = self.judge.frequency_set, self.spec.target
         here = self.engine.is_embedded and frequency_set.engine is self.engine
         if not here or frequency_set.rows < large.LARGE:
             return None
         encoded = bool(target and target.file and target.form == "table" and file_format(target.file) == "parquet")
-        return large.release_sql(self.tables, self._select.counted("duckdb"), frequency_set, encoded)
+        return large.release_sql(tables, self._select.counted("duckdb"), frequency_set, encoded)
 
     @property
     def _population(self) -> dict[str, Any]:
