@@ -87,17 +87,17 @@ SELECT $columns, COUNT(*) AS n FROM $release AS r GROUP BY $columns, COALESCE(CA
 SELECT $columns, $hidden FROM $people AS p SEMI JOIN (SELECT DISTINCT $names FROM $released) AS r ON $same;
 
 -- name: differing_rows
--- Count the kinds of rows that two releases contain in different numbers, whatever their types.
+-- Count the kinds of rows that two releases contain in different numbers, whatever their types; $n and $n_other: the rows that each row stands for.
 SELECT COUNT(*) AS differing
 FROM (
-  SELECT COUNT(*) AS releases
+  SELECT SUM(kinds.n) AS n
   FROM (
-    SELECT CAST($columns AS TEXT), a.n, 1 AS kanon_side FROM $one AS a
+    SELECT CAST($columns AS TEXT), $n AS n FROM $one AS a
     UNION ALL
-    SELECT CAST($columns AS TEXT), b.n, 2 AS kanon_side FROM $other AS b
+    SELECT CAST($columns AS TEXT), -$n_other AS n FROM $other AS b
   ) AS kinds
-  GROUP BY $columns, kinds.n
-  HAVING MIN(kinds.kanon_side) = MAX(kinds.kanon_side)
+  GROUP BY $columns
+  HAVING SUM(kinds.n) <> 0
 ) AS differences;
 
 -- name: reference

@@ -21,7 +21,7 @@ from kanon_sql.measure.fetched import in_same_engine
 from kanon_sql.plan.population import opened_population
 from kanon_sql.plan.source import Source
 from kanon_sql.privacy import PrivacyModels, all_of, k_anonymity
-from kanon_sql.queries import Relation, Same
+from kanon_sql.queries import Hole, Relation, Same
 from kanon_sql.release.full_domain import FullDomain, shown_population
 from kanon_sql.release.local_recoding import LocalRecoding
 from kanon_sql.release.people_check import as_read, with_people
@@ -103,29 +103,32 @@ def labelled_people(
     counted = [column for column in model.sensitive.values() if column not in model.hidden]
     columns = list(dict.fromkeys([*names, *counted]))
     hidden = list(model.hidden)
-    with (
-        contextlib.closing(whole.engine.embedded()) as here,
-        Scratch(here, "people") as tables,
-        Scratch(whole.engine) as scratch,
-    ):
-        if evidence:
-            query = evidence.people(scratch, whole.table, spec, [*counted, *hidden])
-            people = as_read(tables, whole.engine, query, written_as)
+    with contextlib.closing(whole.engine.embedded()) as here, Scratch(here, "people") as tables:
+        with Scratch(whole.engine) as scratch:
+            if evidence:
+                query = evidence.people(scratch, whole.table, spec, [*counted, *hidden])
+                people = as_read(tables, whole.engine, query, written_as)
+            else:
+                table = replace(
+                    whole.table, columns=tuple(c for c in whole.table.columns if c.name in (*columns, *hidden))
+                )
+                frequency_set = _counted("source", whole.engine, table, names, spec, scratch)
+                # A recoding that shows all rows of the source at the release's node, without suppression.
+                judge = Judge(frequency_set, all_of(k_anonymity(1)))
+                plain = spec.model_copy(update={"identifiers": (), "target": None, "mask": False, "shuffle": False})
+                node = _node(release, frequency_set, levels)
+                recoding = FullDomain(
+                    tables=frequency_set.tables, table=table, judge=judge, node=node, rows_at_risk=0, spec=plain
+                )
+                recoding.prepare()
+                people = with_people(recoding, tables, written_as)
+        n: Hole = 1
+        if read := in_same_engine(tables, "release", release):
+            released = read.table.relation
         else:
-            table = replace(whole.table, columns=tuple(c for c in whole.table.columns if c.name in (*columns, *hidden)))
-            frequency_set = _counted("source", whole.engine, table, names, spec, scratch)
-            # A recoding that shows all rows of the source at the release's node, without suppression.
-            judge = Judge(frequency_set, all_of(k_anonymity(1)))
-            plain = spec.model_copy(update={"identifiers": (), "target": None, "mask": False, "shuffle": False})
-            node = _node(release, frequency_set, levels)
-            recoding = FullDomain(
-                tables=frequency_set.tables, table=table, judge=judge, node=node, rows_at_risk=0, spec=plain
-            )
-            recoding.prepare()
-            people = with_people(recoding, tables, written_as)
-        read = in_same_engine(tables, "release", release) or release
-        query = queries.text("privacy/class_rows", read.engine.dialect, release=read.table.relation, columns=columns)
-        released = tables.receive("released", read.engine, query)
+            rows, dialect = release.table.relation, release.engine.dialect
+            query = queries.text("privacy/class_rows", dialect, release=rows, columns=columns)
+            released, n = tables.receive("released", release.engine, query), ["n"]
         with_people_rows = tables.create(
             "kept",
             "privacy/released_people",
@@ -136,8 +139,9 @@ def labelled_people(
             names=list(names),
             same=Same(list(names), "p", "r"),
         )
-        expected = tables.create("shown", "privacy/class_rows", release=with_people_rows, columns=columns)
-        ((differing,),) = tables.rows("privacy/differing_rows", one=released, other=expected, columns=columns)
+        tables.drop(people)
+        compared: dict[str, Hole] = {"one": released, "other": with_people_rows, "columns": columns}
+        ((differing,),) = tables.rows("privacy/differing_rows", n=n, n_other=1, **compared)
         if differing:
             raise SourceError(
                 f"the release has other rows than its source with the same labels ({differing:,} distinct rows), so "

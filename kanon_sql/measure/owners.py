@@ -43,7 +43,8 @@ def owners_of(release: Source, path: Path | None, unit: str, tables: Scratch) ->
     if {*columns, unit} - {column.name for column in people.table.columns}:
         return None, "those that were kept are of another release"
     rows_of_people = _counted(tables, "known", people, table)
-    ((differing,),) = tables.rows("privacy/differing_rows", one=rows, other=rows_of_people, columns=columns)
+    compared: dict[str, queries.Hole] = {"one": rows, "other": rows_of_people, "columns": columns}
+    ((differing,),) = tables.rows("privacy/differing_rows", n=["n"], n_other=["n"], **compared)
     return (None, "those that were kept are of another release") if differing else (people, "")
 
 

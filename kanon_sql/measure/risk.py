@@ -209,6 +209,12 @@ class RiskMeasurement:
         """The models to evaluate on a table; SpecError if that is not possible."""
         names = self.check(source, role)
         if whole is None:
+            if unit and source.table.column(unit) is None:
+                existing = ", ".join(column.name for column in source.table.columns)
+                raise SpecError(
+                    f"there is no unit column {unit!r}; there are {existing}; to count people in a release without it, "
+                    "name its source, and the release as `release`"
+                )
             check_roles(self.spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), source.table)
         requested = models_of(self.spec.model_copy(update={"unit": unit}), whole.source if whole else source)
         columns = [column for column in source.table.columns if column.name in self.spec.sensitive]

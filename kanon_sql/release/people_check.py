@@ -16,7 +16,7 @@ from kanon_sql.engine import Engine, reads_files
 from kanon_sql.engines.files import file_format
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import VerificationError
-from kanon_sql.queries import Relation
+from kanon_sql.queries import Hole, Relation
 from kanon_sql.release import findings
 from kanon_sql.release.findings import Summary
 from kanon_sql.release.publish import as_in_a_file
@@ -60,17 +60,15 @@ def summarize(recoding: Recoding, engine: Engine, written: Relation) -> Summary:
     counted = (column for column in recoding.model.sensitive.values() if column not in recoding.model.hidden)
     columns = list(dict.fromkeys([*recoding.quasi_identifiers, *counted]))
     with Scratch(engine, "people") as tables:
-        rows = tables.create("written", "privacy/class_rows", release=written, columns=columns)
         target = recoding.spec.target
         people = with_people(recoding, tables, file_format(target.file) if target and target.file else None)
-        expected = tables.create("expected", "privacy/class_rows", release=people, columns=columns)
-        ((differing,),) = tables.rows("privacy/differing_rows", one=rows, other=expected, columns=columns)
+        compared: dict[str, Hole] = {"one": written, "other": people, "columns": columns}
+        ((differing,),) = tables.rows("privacy/differing_rows", n=1, n_other=1, **compared)
         if differing:
             raise VerificationError(
                 f"the written release differs from what its people were counted in, in {differing:,} kinds of rows; "
                 "nothing was released; run again and report this if it persists"
             )
-        tables.drop(rows, expected)
         return summary_of(recoding, engine, people)
 
 

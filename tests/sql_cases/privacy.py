@@ -207,12 +207,14 @@ CASES = [
     ),
     Case(
         "privacy/differing_rows",
-        {"one": Relation("one"), "other": Relation("other"), "columns": ["age", "ill"]},
+        {"one": Relation("one"), "other": Relation("other"), "columns": ["age", "ill"], "n": ["n"], "n_other": 1},
         ["differing"],
-        [(3,)],  # (2, 5) once in one and twice in the other, and (3, NULL) in one alone
+        [(2,)],  # (2, 5) once in one and twice in the other, and (3, NULL) in one alone
         {
             **relation("one", "age ill n", (1, 5, 2), (2, 5, 1), (3, None, 1)),
-            **relation("other", "age ill n", ("1", "5", 2), ("2", "5", 2), age="VARCHAR", ill="VARCHAR"),
+            **relation(
+                "other", "age ill", ("1", "5"), ("1", "5"), ("2", "5"), ("2", "5"), age="VARCHAR", ill="VARCHAR"
+            ),
         },
     ),
 ]
