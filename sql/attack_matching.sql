@@ -93,6 +93,20 @@ SELECT $value AS value, CAST($value AS TEXT) AS text FROM $targets AS t GROUP BY
 SELECT v.value, CAST(ROW_NUMBER() OVER (ORDER BY v.value) - 1 AS INTEGER) AS code_0
 FROM (SELECT $value AS value FROM $people AS p GROUP BY $value) AS v;
 
+-- name: code_count
+-- Count the numbered values of one attribute, and find the number of NULL, if it occurs.
+SELECT COUNT(*) AS size, MAX(CASE WHEN c.value IS NULL THEN c.code_0 END) AS null_code FROM $codes AS c;
+
+-- name: texts_of_codes
+-- List the texts of some numbered values of one attribute.
+SELECT c.code_0, CAST(c.value AS TEXT) AS text FROM $codes AS c WHERE c.code_0 IN (SELECT d.code FROM $drawn AS d);
+
+-- name: codes_of_texts
+-- List the numbered values of one attribute that have some texts, as keys that are never NULL.
+SELECT CAST(c.value AS TEXT) AS text, c.code_0
+FROM $codes AS c
+WHERE COALESCE('=' || CAST(c.value AS TEXT), '') IN (SELECT d.text_key FROM $drawn AS d);
+
 -- name: coded_values
 -- List the numbered values of one attribute in their order, also as text.
 SELECT c.value, CAST(c.value AS TEXT) AS text FROM $codes AS c ORDER BY c.code_0;

@@ -16,7 +16,7 @@ SIZES = {"a": 3, "b": 7, "c": 40}
 def drawn(draw: random.Random, rows: int) -> tuple[CodedCopy, list[tuple[int, ...]]]:
     table = [tuple(draw.randrange(size) for size in SIZES.values()) for _ in range(rows)]
     codes = {name: np.array([row[i] for row in table], dtype=np.uint8) for i, name in enumerate(SIZES)}
-    return CodedCopy(codes, {name: [(code, str(code)) for code in range(size)] for name, size in SIZES.items()}), table
+    return CodedCopy(codes, SIZES, {}), table
 
 
 @pytest.mark.parametrize("seed", range(20))

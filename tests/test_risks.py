@@ -325,7 +325,7 @@ def test_missing_requirements_are_named() -> None:
         kanon_sql.risk(lacking, quasi_identifiers=QUASI)
     with pytest.raises(SpecError, match="the release has no column 'ill'"):
         of_frame(rows, release=frame(rows).drop(columns="ill"))
-    with pytest.raises(SpecError, match="no unit column 'person'; there are .*; to count .*, name its source"):
+    with pytest.raises(SpecError, match=r"no unit column 'person'; there are .*; to count .*, name its source"):
         of_frame(rows, unit="person")
     with pytest.raises(SourceError, match="the population has no column 'sex'"):
         of_frame(rows, population=lacking)

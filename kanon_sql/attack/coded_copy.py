@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kanon_sql.frequency.code_arrays import Int64s, Integers, alone, combined
+from kanon_sql.queries import Relation
 
 _AT_ONCE = 2**18  # rows compared with all predicates
 _BITS = 64  # of a number
@@ -18,13 +18,14 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class CodedCopy:
-    """The codes of a copy's values, by column, in the order of its rows.
+    """The codes of a copy's values, by column, in the order of its rows; they are numbered in the order of the values.
 
-    `values`: by column the value of every code, and its text, in the order of the values.
+    `sizes`: by column the number of codes. `tables`: by column the table of its values with their codes.
     """
 
     codes: Mapping[str, Integers]
-    values: Mapping[str, Sequence[tuple[Any, str | None]]]
+    sizes: Mapping[str, int]
+    tables: Mapping[str, Relation]
 
     def unique_rows(self, names: Sequence[str]) -> Int64s:
         """The places of the rows with unique values in some columns, from 0."""
@@ -36,7 +37,7 @@ class CodedCopy:
         return np.argsort(keys)[ranks]
 
     def _keys(self, names: Sequence[str]) -> tuple[Integers, int]:
-        return combined([self.codes[name] for name in names], [len(self.values[name]) for name in names])
+        return combined([self.codes[name] for name in names], [self.sizes[name] for name in names])
 
     def rows_that_fit(self, allowed: Mapping[str, Sequence[Sequence[int]]]) -> Int64s:
         """For each of some predicates, the number of rows that satisfy it; 2 for any larger number.
@@ -44,7 +45,7 @@ class CodedCopy:
         `allowed`: by column, the codes that every predicate allows.
         """
         # The columns that leave the fewest rows come first.
-        names = sorted(allowed, key=lambda name: sum(map(len, allowed[name])) / max(1, len(self.values[name])))
+        names = sorted(allowed, key=lambda name: sum(map(len, allowed[name])) / max(1, self.sizes[name]))
         groups = [
             self._rows_of_group({name: allowed[name][start : start + _BITS] for name in names})
             for start in range(0, len(allowed[names[0]]), _BITS)
@@ -56,7 +57,7 @@ class CodedCopy:
 
         The bits of a row are those of all predicates that allow its code in every column.
         """
-        bits = {name: _bits(codes, len(self.values[name])) for name, codes in allowed.items()}
+        bits = {name: _bits(codes, self.sizes[name]) for name, codes in allowed.items()}
         first, *others = allowed
         rows, predicates = len(self.codes[first]), len(allowed[first])
         once = again = np.uint64(0)  # the predicates that one row satisfies, or several

@@ -21,6 +21,7 @@ from kanon_sql.attack.label_readings import covered, ends
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
+from kanon_sql.frequency.code_arrays import Integers
 from kanon_sql.generalization.hierarchy import STAR, Hierarchy
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import CodedColumn, Hole, Relation, Same
@@ -81,23 +82,50 @@ def coded_copy(material: Material, copy: Copy) -> CodedCopy:
 
 def _coded(material: Material, copy: Copy) -> CodedCopy:
     names = [name for name in material.release.columns if name in copy.columns and name != material.unit]
+    shared, mappings, sizes, columns = material.in_common.tables, {}, {}, []
+    for name, plain in zip(names, copy.plain(names), strict=True):
+        mappings[name] = shared.create(
+            f"codes_{len(material.coded_copies)}_{plain}", "attack_matching/codes", people=copy.relation, value=[plain]
+        )
+        ((size, null),) = shared.rows("attack_matching/code_count", codes=mappings[name])
+        sizes[name] = int(size)
+        columns.append(CodedColumn(plain, mappings[name], 0, (), None if null is None else {"code_0": int(null)}))
     with Scratch(material.tables.engine, "codes") as tables:
-        columns, values = [], {}
-        for name, plain in zip(names, copy.plain(names), strict=True):
-            mapping = tables.create(plain, "attack_matching/codes", people=copy.relation, value=[plain])
-            values[name] = tables.rows("attack_matching/coded_values", codes=mapping)
-            material.values_of_copies[copy.relation.name, plain] = values[name]
-            nulls = [{"code_0": code} for code, (value, _) in enumerate(values[name]) if value is None]
-            columns.append(CodedColumn(plain, mapping, 0, (), nulls[0] if nulls else None))
-        text = queries.numbered_codes(copy.relation, columns, tables.engine.dialect)
-        found = tables.engine.arrays(tables.view("coded", text))
+        query = queries.numbered_codes(copy.relation, columns, tables.engine.dialect)
+        found = tables.engine.arrays(tables.view("coded", query))
     places = found["row_id"] - 1
     codes = {}
     for name, plain in zip(names, copy.plain(names), strict=True):
-        in_order = np.empty(len(places), dtype=np.min_scalar_type(len(values[name])))
+        in_order = np.empty(len(places), dtype=np.min_scalar_type(sizes[name]))
         in_order[places] = found[plain]
         codes[name] = in_order
-    return CodedCopy(codes, values)
+    return CodedCopy(codes, sizes, mappings)
+
+
+def coded_values(material: Material, copy: Copy, name: str) -> list[tuple[Any, ...]]:
+    """The values of a column of a coded copy with their texts, by their codes."""
+    key = copy.relation.name, *copy.plain([name])
+    codes = coded_copy(material, copy).tables[name]
+    # In this order from now on, whatever the order in which they were read before.
+    values = material.values_of_copies[key] = material.tables.rows("attack_matching/coded_values", codes=codes)
+    return values
+
+
+def texts_of_codes(material: Material, copy: Copy, name: str, codes: Integers) -> dict[int, Label]:
+    """The texts of some codes of a column."""
+    drawn = material.tables.load("drawn_codes", {"code": "INTEGER"}, [codes.tolist()])
+    table = coded_copy(material, copy).tables[name]
+    return dict(material.tables.rows("attack_matching/texts_of_codes", codes=table, drawn=drawn))
+
+
+def codes_of_texts(material: Material, copy: Copy, name: str, texts: Iterable[Label]) -> dict[Label, list[int]]:
+    """The codes of the values with these texts in a column; different values can have the same text."""
+    drawn = material.tables.load("drawn_texts", {"text_key": "VARCHAR"}, [list(map(text_key, texts))])
+    table = coded_copy(material, copy).tables[name]
+    found: dict[Label, list[int]] = {}
+    for text, code in material.tables.rows("attack_matching/codes_of_texts", codes=table, drawn=drawn):
+        found.setdefault(text, []).append(int(code))
+    return found
 
 
 def drawn_classes(material: Material, classes: Relation, stem: str = "drawn_classes", number: int = 0) -> Relation:

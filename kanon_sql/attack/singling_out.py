@@ -15,9 +15,12 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from kanon_sql.attack.matching import coded_copy, covered_values
+import numpy as np
+
+from kanon_sql.attack.matching import coded_copy, coded_values, codes_of_texts, covered_values, texts_of_codes
 from kanon_sql.attack.material import Attack, Copy, Material
 from kanon_sql.attack.outcome import Control, Outcome
+from kanon_sql.frequency.code_arrays import Integers
 from kanon_sql.generalization.values import Label
 
 _SETS = 8  # of columns, including all of them together
@@ -28,12 +31,12 @@ _Names = tuple[str, ...]
 class _Predicates:
     """Predicates of some of the rows that are unique in the release by some columns.
 
-    `labels`: of every predicate, by column.
+    `codes`: by column, those of the release's values or labels.
     """
 
     unique_rows: int
     attempts: int
-    labels: Mapping[str, Sequence[Label]]
+    codes: Mapping[str, Integers]
 
     def of_all(self, isolating: int) -> int:
         """The estimated number of people isolated by all unique rows."""
@@ -93,27 +96,29 @@ def _drawn(material: Material, names: _Names, most: int) -> _Predicates:
     release = coded_copy(material, material.release)
     unique = release.unique_rows(names)
     drawn = unique[random.Random(material.seed).sample(range(len(unique)), min(most, len(unique)))]
-    labels = {name: [release.values[name][code][1] for code in release.codes[name][drawn]] for name in names}
-    return _Predicates(len(unique), len(drawn), labels)
+    return _Predicates(len(unique), len(drawn), {name: release.codes[name][drawn] for name in names})
 
 
 def _isolating(material: Material, people: Copy, drawn: Sequence[_Predicates]) -> list[int]:
     """For each set of columns, how many of the predicates exactly one of the people satisfies."""
     coded = coded_copy(material, people)
-    codes: dict[str, Mapping[Label, Sequence[int]]] = {}
-    for name in dict.fromkeys(name for predicates in drawn for name in predicates.labels):
+    allowed: dict[str, dict[int, Sequence[int]]] = {}
+    for name in dict.fromkeys(name for predicates in drawn for name in predicates.codes):
+        codes = np.unique(np.concatenate([predicates.codes[name] for predicates in drawn if name in predicates.codes]))
+        texts = texts_of_codes(material, material.release, name, codes)
+        covered: Mapping[Label, Sequence[int]]
         if name in material.quasi_identifiers:
-            shown = dict.fromkeys(label for predicates in drawn for label in predicates.labels.get(name, ()))
-            codes[name] = covered_values(material, people, name, list(shown), coded.values[name])
+            values = coded_values(material, people, name)
+            covered = covered_values(material, people, name, list(texts.values()), values)
         else:
-            by_text: dict[Label, list[int]] = {}
-            for code, (_, text) in enumerate(coded.values[name]):
-                by_text.setdefault(text, []).append(code)
-            codes[name] = by_text
+            covered = codes_of_texts(material, people, name, texts.values())
+        allowed[name] = {code: covered.get(text, ()) for code, text in texts.items()}
     isolating = []
     for predicates in drawn:
-        allowed = {name: [codes[name].get(label, ()) for label in labels] for name, labels in predicates.labels.items()}
-        isolating.append(int((coded.rows_that_fit(allowed) == 1).sum()))
+        of_columns = {
+            name: [allowed[name][code] for code in codes.tolist()] for name, codes in predicates.codes.items()
+        }
+        isolating.append(int((coded.rows_that_fit(of_columns) == 1).sum()))
     return isolating
 
 

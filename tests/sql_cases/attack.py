@@ -715,6 +715,30 @@ CASES = [
         _OF_TARGETS,
     ),
     Case(
+        "attack_matching/code_count",
+        {"codes": Relation("codes")},
+        ["size", "null_code"],
+        [(2, 1)],
+        relation("codes", "value code_0", (None, 1), (11, 0)),
+    ),
+    Case(
+        "attack_matching/texts_of_codes",
+        {"codes": Relation("codes"), "drawn": Relation("drawn")},
+        ["code_0", "text"],
+        [(0, "11"), (2, None)],
+        {**relation("codes", "value code_0", (11, 0), (12, 1), (None, 2)), **relation("drawn", "code", (0,), (2,))},
+    ),
+    Case(
+        "attack_matching/codes_of_texts",
+        {"codes": Relation("codes"), "drawn": Relation("drawn")},
+        ["text", "code_0"],
+        [("11", 0), (None, 2)],
+        {
+            **relation("codes", "value code_0", (11, 0), (12, 1), (None, 2)),
+            **relation("drawn", "text_key", ("=11",), ("",), ("=9",), text_key="VARCHAR"),
+        },
+    ),
+    Case(
         "attack_matching/coded_values",
         {"codes": Relation("codes")},
         ["value", "text"],
