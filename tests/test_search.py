@@ -455,12 +455,11 @@ def test_errors_for_an_unknown_strategy_and_metric_list_the_valid_ones() -> None
 @given(problem=problems(most_columns=3).filter(lambda problem: problem.limit < 1), by=metrics)
 def test_a_database_and_a_table_of_verdicts_agree(engine: Engine, problem: Problem, by: str) -> None:
     frequency_set = counted(engine, problem)
-    judge = Judge(frequency_set, all_of(k_anonymity(problem.k)))
     for name in STRATEGIES.keys() - set(IDENTICAL if problem.odd else ()):
-        queries = judge.queries
+        judge = Judge(frequency_set, all_of(k_anonymity(problem.k)))  # one for each: it asks for a figure only once
         real, simulated = Run(problem, name, by, judge).outcome, Run(problem, name, by).outcome
         assert (real.node, real.nodes_checked) == (simulated.node, simulated.nodes_checked)
-        assert (real.queries - queries, real.proven_optimal) == (simulated.queries, simulated.proven_optimal)
+        assert (real.queries, real.proven_optimal) == (simulated.queries, simulated.proven_optimal)
         assert real.score == pytest.approx(simulated.score)
         assert [(s.asked, s.node, s.rows_at_risk) for s in real.trace] == [
             (s.asked, s.node, s.rows_at_risk) for s in simulated.trace
