@@ -213,7 +213,7 @@ class RiskMeasurement:
                 existing = ", ".join(column.name for column in source.table.columns)
                 raise SpecError(
                     f"there is no unit column {unit!r}; there are {existing}; to count people in a release without it, "
-                    "name its source, and the release as `release`"
+                    "name its source, with this table as its release"
                 )
             check_roles(self.spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), source.table)
         requested = models_of(self.spec.model_copy(update={"unit": unit}), whole.source if whole else source)
