@@ -217,7 +217,7 @@ def test_the_command_prints_the_keys_and_refuses_options_of_one_table(tmp_path: 
     failed = kanon("init", "--database", str(database), "--keep", "ward_id", "--output", str(tmp_path / "a.yml"))
     assert "--keep is for a single table" in failed.err
     failed = kanon("init", "visits", "--database", str(database), "--unit", "a", "--output", str(tmp_path / "b.yml"))
-    assert "--unit is for all tables of a database" in failed.err
+    assert "--unit is for all tables of a database; for one table, add a line `unit: COLUMN`" in failed.err
 
 
 def test_keys_of_a_server(postgres_dsn: str, tmp_path: Path) -> None:

@@ -85,6 +85,11 @@ def init(
     if source is None:
         _init_database(target, bool(interactive), bool(overwrite), bool(as_json), {**options, **of_databases})
         return
+    if of_databases.get("unit") is not None:
+        raise SpecError(
+            "--unit is for all tables of a database; for one table, add a line `unit: COLUMN` to the spec that this "
+            "command writes"
+        )
     _refuse(of_databases, "is for all tables of a database; leave out SOURCE")
     if interactive:
         suggestions = suggest(source, ask=_ask, **options)
