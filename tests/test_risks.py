@@ -327,6 +327,8 @@ def test_missing_requirements_are_named() -> None:
         of_frame(rows, release=frame(rows).drop(columns="ill"))
     with pytest.raises(SpecError, match=r"no unit column 'person'; there are .*; to count .*, name its source"):
         of_frame(rows, unit="person")
+    with pytest.raises(SpecError, match=r"no unit column 'ID'; did you mean 'id'\?$"):
+        of_frame(rows, unit="ID")
     with pytest.raises(SourceError, match="the population has no column 'sex'"):
         of_frame(rows, population=lacking)
 

@@ -106,7 +106,7 @@ def coded_values(material: Material, copy: Copy, name: str) -> list[tuple[Any, .
     """The values of a column of a coded copy with their texts, by their codes."""
     key = copy.relation.name, *copy.plain([name])
     codes = coded_copy(material, copy).tables[name]
-    # In this order from now on, whatever the order in which they were read before.
+    # Also for other attacks, which need no order.
     values = material.values_of_copies[key] = material.tables.rows("attack_matching/coded_values", codes=codes)
     return values
 

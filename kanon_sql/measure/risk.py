@@ -209,13 +209,14 @@ class RiskMeasurement:
         """The models to evaluate on a table; SpecError if that is not possible."""
         names = self.check(source, role)
         if whole is None:
-            if unit and source.table.column(unit) is None:
-                existing = ", ".join(column.name for column in source.table.columns)
+            try:
+                check_roles(self.spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), source.table)
+            except SpecError as error:
+                if unit is None or unit.lower() in {column.name.lower() for column in source.table.columns}:
+                    raise
                 raise SpecError(
-                    f"there is no unit column {unit!r}; there are {existing}; to count people in a release without it, "
-                    "name its source, with this table as its release"
-                )
-            check_roles(self.spec.model_copy(update={"quasi_identifiers": dict.fromkeys(names)}), source.table)
+                    f"{error}; to count people in a release without it, name its source, with this table as its release"
+                ) from None
         requested = models_of(self.spec.model_copy(update={"unit": unit}), whole.source if whole else source)
         columns = [column for column in source.table.columns if column.name in self.spec.sensitive]
         measures = {column.name: attribution.models(column) for column in columns}

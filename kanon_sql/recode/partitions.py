@@ -217,7 +217,7 @@ class Partitions:
         self._classes = np.zeros(len(self.rows), dtype=np.int64)
         self._tuples = np.arange(len(self.rows))
         self._alike = bool(np.all(self.rows == 1))
-        self._enough = self.k  # rows that are certainly of k people
+        self._enough = self.k  # a partition with so many rows certainly has k people
         if self.people is not None:
             self._enough = (self.k - 1) * int(np.bincount(self.people, self.rows).max()) + 1
         self._blocks = self._in_blocks()
@@ -257,9 +257,7 @@ class Partitions:
                 break
             for option in options:
                 option.rule_out(unsafe, best[unsafe])
-            is_unsafe = np.zeros(self.open, dtype=bool)
-            is_unsafe[unsafe] = True
-            tuples = np.flatnonzero(is_unsafe[self.numbers])
+            tuples = np.flatnonzero(np.isin(self.numbers, unsafe))
         self._move(parts, part)
 
     def _choose(self, options: Sequence[_Options]) -> tuple[Array, Array]:
@@ -423,9 +421,9 @@ class Partitions:
         return parts, part
 
     def _with_too_few_people(self, parts: Array, part: Array, tuples: Array) -> Array:
-        """The partitions of some tuples with a part of less than k people.
+        """The partitions of some tuples with a part of fewer than k people.
 
-        Only parts of few rows are counted: more rows than k - 1 people have are of k people or more.
+        Only parts with few rows are counted: k - 1 people have fewer than `_enough` rows together.
         """
         if self.people is None:
             return np.zeros(0, dtype=np.int64)
