@@ -2,11 +2,13 @@
 
 import json
 import random
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import duckdb
+import numpy
 import pandas
 import pytest
 from hypothesis import given
@@ -17,8 +19,11 @@ from kanon_sql.errors import InfeasibleError, KanonError, SpecError
 from kanon_sql.frequency import rollups as rollup
 from kanon_sql.generalization.lattice import Lattice
 from kanon_sql.plan import problem
+from kanon_sql.plan.observer import Observer
+from kanon_sql.plan.source import settle_spec
 from kanon_sql.strategies import STRATEGIES, Strategy, accuracy, levels, tags
 from kanon_sql.strategies.space import Score, Search, Space, Test
+from kanon_sql.verbs.compare import losses_by_k
 from support.oracle import Column, Node, Problem, problems
 from support.searching import DIGITS, FAST, Run, keeps_a_row
 
@@ -380,3 +385,45 @@ def test_a_lattice_of_any_size_has_exact_levels() -> None:
     sizes = levels.level_sizes(Lattice((0,) * 200, (9,) * 200))
     assert sum(sizes) == 10**200
     assert sizes == sizes[::-1]
+
+
+# Losses by k, as a report shows them
+
+SIZES = (2, 3, 5, 8, 13)
+_MODELS: dict[str, dict[str, Any]] = {
+    "k": {"suppression_limit": 0.1},
+    "k, without suppression": {},
+    "l-diversity": {"suppression_limit": 0.1, "privacy": {"l_diversity": {"ill": 2}}},
+    "t-closeness": {"suppression_limit": 0.1, "privacy": {"t_closeness": {"ill": 0.4}}},  # not monotone
+    "mean risk": {"suppression_limit": 0.1, "privacy": {"risk": {"mean": 0.1}}},  # of the whole release
+}
+
+
+@pytest.mark.parametrize("model", _MODELS)
+@pytest.mark.parametrize("seed", range(3))
+def test_losses_by_k_are_those_of_separate_searches(model: str, seed: int) -> None:
+    random = numpy.random.default_rng(seed)
+    people = pandas.DataFrame(
+        {
+            "age": random.integers(20, 60, 200),
+            "zip": random.choice(["1010", "1020", "1030", "2100", "2200"], 200),
+            "sex": random.choice(["f", "m"], 200),
+            "ill": random.choice(["flu", "cold", "gout"], 200, p=[0.5, 0.3, 0.2]),
+        }
+    )
+    recipes = {"age": {"hierarchy": {"ranges": [5, 10, 20]}}, "zip": {"hierarchy": {"redact": "right"}}}
+    spec = {
+        "quasi_identifiers": {**recipes, "sex": {"hierarchy": "suppress"}},
+        "strategy": "best_first",
+        **_MODELS[model],
+    }
+    found = list(losses_by_k(people, settle_spec(people, spec, {}), SIZES, Observer()))
+    for by_k in found:
+        if by_k.refused:
+            with pytest.raises(InfeasibleError, match=re.escape(by_k.refused)):
+                compare(people, spec, k=by_k.k, strategies=["best_first"])
+            continue
+        alone = compare(people, spec, k=by_k.k, strategies=["best_first"]).searches[0]
+        assert alone.proven_optimal
+        assert (by_k.score, by_k.suppressed_rows) == (alone.score, alone.suppressed_rows)
+    assert [by_k.k for by_k in found] == [*SIZES]

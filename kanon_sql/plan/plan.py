@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -127,9 +128,14 @@ def _search_or_keep(ready: Ready, observer: Observer, keep_tuples: bool = False)
     return replace(planned(problem, search(problem, observer)), kept=kept)
 
 
-def search(problem: Problem, observer: Observer) -> SearchOutcome:
-    """Run the strategy of the spec, with the judge of the problem or the observer's."""
-    return driver_of(problem, problem.may_suppress, observer).run(strategy(problem.spec.strategy))
+def search(problem: Problem, observer: Observer, at_risk: Iterable[Node] = ()) -> SearchOutcome:
+    """Run the strategy of the spec, with the judge of the problem or the observer's.
+
+    `at_risk`: nodes that are known to leave too many rows at risk.
+    """
+    driver = driver_of(problem, problem.may_suppress, observer)
+    driver.exclude(at_risk)
+    return driver.run(strategy(problem.spec.strategy))
 
 
 def driver_of(problem: Problem, allowed: int, observer: Observer | None = None) -> Driver:

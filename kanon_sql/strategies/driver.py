@@ -124,6 +124,12 @@ class SearchOutcome:
         """Whether no node of the lattice scores better."""
         return self.found_by != "kept" and not beats(self.lower_bound, self.score)
 
+    def tested_at_risk(self, may_suppress: int) -> list[Node]:
+        """The tested nodes that left more rows at risk than this."""
+        return [
+            entry.node for entry in self.trace if entry.rows_at_risk is not None and entry.rows_at_risk > may_suppress
+        ]
+
     @property
     def gap(self) -> float:
         """How much better than the released node another could still be."""
@@ -188,6 +194,11 @@ class Driver:
         self._better_at = self._told_at = 0.0  # the time of the last better node, and of the last progress
         self._trace: list[TraceEntry] = []
         self._proven = (-inf, 0.0)  # the time of the next reading of the lower bound, and the last bound
+
+    def exclude(self, nodes: Iterable[Node]) -> None:
+        """Do not test nodes, before `run`, that are known to leave too many rows at risk."""
+        for node in nodes:
+            self._tags.tag(node, False, alone=not self.monotone_model)
 
     def run(self, strategy: Callable[[Space], Search]) -> SearchOutcome:
         """Answer a strategy's requests until it ends or time is up; InfeasibleError if no node is anonymous."""

@@ -70,13 +70,42 @@ def compare(
     return _side_by_side(problem, runs)
 
 
-def losses_by_k(source: Any, spec: Spec, sizes: Sequence[int], observer: Observer) -> tuple[StrategyResult, ...]:
-    """The searches of `compare` for several k, without figures of whole tuples: ambiguity, divergence, `same_as`."""
-    specs = [_settled(source, spec, {"k": k}) for k in sizes]
+@dataclass(frozen=True)
+class LossOfK:
+    """The search for one k: its score and suppressed rows if it proved an optimum, or why it was `refused`."""
+
+    k: int
+    score: float | None = None
+    suppressed_rows: int | None = None
+    refused: str | None = None
+
+
+def losses_by_k(source: Any, spec: Spec, sizes: Sequence[int], observer: Observer) -> Iterator[LossOfK]:
+    """The optimum of each of several k in ascending order, by the strategy of the spec; from one frequency set.
+
+    Unlike in `compare`, a search profits from those before it: they share roll-ups, and a node that leaves too many
+    rows at risk with a smaller k also does with a larger one, since a class that is too small remains so.
+    """
+    specs = [_settled(source, spec, {"k": k}) for k in sorted(sizes)]
     with opened(source, specs[0], None) as data, data.engine.snapshot(), data.scratches:
         problem = count(preflight(specs[0], data, "embedded", compared=[spec.strategy]), observer)
-        runs = list(_runs(problem, specs, [spec.strategy], observer, of_tuples=False))
-    return _side_by_side(problem, runs).searches
+        at_risk: list[Node] = []
+        for number, of_k in enumerate(specs, start=1):
+            k = of_k.privacy.k
+            observer.stage(f"{of_k.strategy}, k {k}, {number} of {len(specs)}")
+            try:
+                posed = posed_again(problem, of_k, problem.frequency_set)
+                posed.judge.reuse(problem.judge)
+                posed.judge.count_in_memory()
+                outcome = search(posed, observer, at_risk)
+            except (SpecError, InfeasibleError) as error:
+                yield LossOfK(k, refused=str(error))
+                continue
+            at_risk += outcome.tested_at_risk(posed.may_suppress)
+            if outcome.proven_optimal:
+                yield LossOfK(k, outcome.score, planned(posed, outcome).recoding.rows_at_risk)
+            else:
+                yield LossOfK(k, refused=f"no optimum was proven in {_limit(of_k):g} seconds")
 
 
 def _settled(source: Any, spec: Any, options: dict[str, Any]) -> Spec:
@@ -126,15 +155,13 @@ class _StrategyRun:
     checksum: str | None = None
 
 
-def _runs(
-    problem: Problem, specs: Sequence[Spec], names: Sequence[str], observer: Observer, of_tuples: bool = True
-) -> Iterator[_StrategyRun]:
+def _runs(problem: Problem, specs: Sequence[Spec], names: Sequence[str], observer: Observer) -> Iterator[_StrategyRun]:
     """All strategies for every k, one after the other; if all fail, the first error is raised."""
     errors: list[KanonError] = []
     to_run = [(spec, name) for spec in specs for name in names]
     problem = replace(problem, costs=problem.judge.with_cells(problem.costs))
     with Scratch(problem.frequency_set.engine, "compared") as tables:
-        prepared = _Prepared(problem, tables, of_tuples)
+        prepared = _Prepared(problem, tables)
         for number, (spec, name) in enumerate(to_run, start=1):
             k = spec.privacy.k if len(specs) > 1 else problem.judge.model.k
             observer.stage(f"{name}{f', k {k}' if len(specs) > 1 else ''}, {number} of {len(to_run)}")
@@ -151,14 +178,11 @@ def _runs(
 class _Prepared:
     """The frequency set, counted once for all runs. Every run has a new judge and new tables.
 
-    Otherwise a search would save queries by the roll-ups of the one before it. `of_tuples`: whether the figures of
-    whole tuples are measured, which takes longer than the search. Without them, queries are not compared, and all
-    runs share the relations on which nodes are tested.
+    Otherwise a search would save queries by the roll-ups of the one before it.
     """
 
     problem: Problem
     tables: Scratch
-    of_tuples: bool
 
     @cached_property
     def local(self) -> FrequencySet:
@@ -175,14 +199,10 @@ class _Prepared:
                 problem = posed_again(self.problem, spec, replace(self.local, tables=tables))
                 return _run_of_classes(recode(problem, observer), k)
         problem = posed_again(self.problem, spec, self.problem.frequency_set)
-        if not self.of_tuples:
-            problem.judge.reuse(self.problem.judge)
-            problem.judge.count_in_memory()
         try:
             return self._search(problem, k, observer)
         finally:
-            if self.of_tuples:
-                problem.judge.drop()
+            problem.judge.drop()
 
     def _search(self, problem: Problem, k: int, observer: Observer) -> _StrategyRun:
         outcome = search(problem, observer)
@@ -197,8 +217,6 @@ class _Prepared:
             with Scratch(self.tables.engine, "shown") as own:
                 problem = replace(problem, frequency_set=replace(problem.frequency_set, tables=own))
                 return _run_of_classes(shown_by_classes(replace(plan, problem=problem)), k, outcome, minimal)
-        if not self.of_tuples:
-            return _run(plan, k, None, None, outcome, minimal)
         safe = plan.recoding.judge.model.safe
         with joint.of_node(problem.frequency_set, safe, outcome.node, problem.costs.weights) as cells:
             return _run(plan, k, cells, cells.divergence_apart(), outcome, minimal)

@@ -416,20 +416,19 @@ class _Measurement:
         limit = SECONDS if self.spec.time_limit is None else min(SECONDS, self.spec.time_limit)
         spec = self.spec.model_copy(update={"time_limit": limit})
         losses: list[dict[str, Any]] = []
-        for search in losses_by_k(self.source, spec, sizes, self.observer):
-            row: dict[str, Any] = {
-                "k": search.k,
-                "score": None,
-                "suppressed": None,
-                "released": False,
-                "refused": search.refused,
-            }
-            if search.proven_optimal:
-                suppressed = self.rounding.rounded_or_hidden(search.suppressed_rows or 0)
-                row |= {"score": search.score, "suppressed": _share(suppressed, self.manifest["rows"])}
-            elif not search.refused:
-                row["refused"] = f"no optimum was proven in {SECONDS:g} seconds"
-            losses.append(row)
+        for found in losses_by_k(self.source, spec, sizes, self.observer):
+            suppressed = None
+            if found.suppressed_rows is not None:
+                suppressed = _share(self.rounding.rounded_or_hidden(found.suppressed_rows), self.manifest["rows"])
+            losses.append(
+                {
+                    "k": found.k,
+                    "score": found.score,
+                    "suppressed": suppressed,
+                    "released": False,
+                    "refused": found.refused,
+                }
+            )
         if score is not None:  # the release is proven optimal like the others
             share = _share(self.manifest["suppressed_rows"], self.manifest["rows"])
             losses.append({"k": own, "score": score, "suppressed": share, "released": True, "refused": None})
