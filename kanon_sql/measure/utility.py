@@ -70,7 +70,6 @@ class UtilityMeasurement:
         sides = self.sides()
         marginals = tuple(map(marginal, sides.attributes))
         self.observer.stage("Comparing pairs of columns")
-        drawn_queries = drawn(sides.attributes, query_count, self.spec.seed)
         associations = sides.associations(list(combinations(self._paired(), 2)))
         worst_first = sorted(associations, key=lambda pair: (-pair.error, pair.columns))
         self.observer.stage("Asking count queries")

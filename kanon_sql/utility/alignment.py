@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kanon_sql.frequency.code_arrays import starts_of
 from kanon_sql.utility.attribute import Floats, Int64s, SharedColumn
-from kanon_sql.utility.coded_rows import Codes
+from kanon_sql.utility.coded_rows import CodedRows
 from kanon_sql.utility.sides import Sides
 
 
@@ -40,45 +41,45 @@ def drawn_rows(sides: Sides, most: int, seed: int) -> Drawn:
     exact = sides.source.in_order(columns, np.sort(random.permutation(len(sides.source.codes[0]))[:most]))
     exact = exact[random.permutation(len(exact))]
     distinct, whose = np.unique(exact, axis=0, return_inverse=True)
-    released_tuples = sides.release.counted(columns)
+    compared = _compared(sides.attributes)
+    released_tuples = sides.release.counted((*compared, *(column for column in columns if column not in compared)))
     assert released_tuples.rows is not None
-    classes = [*released_tuples.codes.values()]
-    target, fitting = _fitting(sides.attributes, distinct, classes)
-    released = _taken(classes, fitting)
+    target, fitting = _fitting(sides.attributes, distinct, released_tuples, compared)
+    released = np.column_stack([released_tuples.codes[column][fitting].astype(np.int64) for column in columns])
+    in_order = np.lexsort((*reversed(released.T), target))
+    target, fitting, released = target[in_order], fitting[in_order], released[in_order]
     likely = _likelihoods(sides, distinct[target], released) * released_tuples.rows[fitting]
     chosen = _chosen(target, likely, whose.ravel(), random)
     has_released = chosen >= 0
     return Drawn(exact, released[chosen] if len(fitting) else exact * 0, has_released)
 
 
-def _taken(columns: Sequence[Codes], places: Int64s) -> Int64s:
-    """Rows of columns of codes, as an array."""
-    return np.column_stack([column[places].astype(np.int64) for column in columns])
+def _compared(attributes: Sequence[SharedColumn]) -> list[int]:
+    """The columns without values that the source lacks, such as noise; those with the most exact labels first."""
+    compared = [number for number, attribute in enumerate(attributes) if not attribute.nearby.sum() + attribute.lost]
+    return sorted(compared, key=lambda number: attributes[number].generalized)
 
 
-def _fitting(attributes: Sequence[SharedColumn], tuples: Int64s, classes: Sequence[Codes]) -> tuple[Int64s, Int64s]:
-    """The fitting pairs of a tuple and a distinct released row, by their positions, in the tuples' order.
+def _fitting(
+    attributes: Sequence[SharedColumn], tuples: Int64s, released: CodedRows, compared: Sequence[int]
+) -> tuple[Int64s, Int64s]:
+    """The fitting pairs of a tuple and a distinct released row, by their places.
 
     The columns are compared one by one over the prefixes of the sorted released rows, as in an attack by linkage.
-    Columns with values that the source lacks, such as noise, are ignored.
+    `released`: sorted by the `compared` columns.
     """
-    compared = [number for number, attribute in enumerate(attributes) if not attribute.nearby.sum() + attribute.lost]
-    compared.sort(key=lambda number: attributes[number].generalized)
-    order = np.lexsort([classes[number] for number in reversed(compared)] or [classes[0]])
-    prefix = np.zeros(len(order), dtype=np.int64)  # of every row
+    rows = len(released.codes[0])
+    prefix = np.zeros(rows, dtype=np.int64)  # of every row
     target = np.arange(len(tuples))
     fitting = np.zeros(len(tuples), dtype=np.int64)  # and its prefixes that fit
     for number in compared:
-        codes = classes[number][order].astype(np.int64)
-        cells = prefix * len(attributes[number].weights) + codes
-        starts = np.flatnonzero(np.diff(cells, prepend=-1))
+        cells = prefix * len(attributes[number].weights) + released.codes[number]
+        starts = starts_of(cells)
         target, fitting = _extended(attributes[number], tuples[:, number], target, fitting, cells[starts])
-        prefix = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+        prefix = np.repeat(np.arange(len(starts)), np.diff(starts, append=rows))
     starts = np.searchsorted(prefix, np.arange(prefix.max() + 2))
     pair, place = _ranges(starts[fitting], starts[fitting + 1])
-    target, fitting = target[pair], order[place]
-    by_tuple = np.lexsort((fitting, target))
-    return target[by_tuple], fitting[by_tuple]
+    return target[pair], place
 
 
 def _extended(

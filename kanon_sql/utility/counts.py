@@ -54,28 +54,32 @@ def drawn(attributes: Sequence[SharedColumn], queries: int, seed: int) -> list[Q
     if not subsets:
         return []
     kept = random.sample(subsets, min(_SUBSETS, len(subsets)))
-    return [_query(attributes, kept[number % len(kept)], random) for number in range(queries)]
-
-
-def _query(attributes: Sequence[SharedColumn], subset: tuple[int, ...], random: Random) -> Query:
-    """A query of some columns: later columns compensate for deviations by columns with large groups."""
-    wanted = SELECTIVITY
-    groups = {}
-    coarse_first = sorted(subset, key=lambda number: -_shares(attributes[number]).max())
-    for left, number in zip(range(len(subset), 0, -1), coarse_first, strict=True):
-        groups[number] = tuple(_some_groups(attributes[number], min(1.0, wanted ** (1 / left)), random))
-        wanted /= _shares(attributes[number])[list(groups[number])].sum()
-    return Query(subset, tuple(groups[number] for number in subset))
+    shares = [_shares(attribute) for attribute in attributes]
+    return [_query(attributes, shares, kept[number % len(kept)], random) for number in range(queries)]
 
 
 def _shares(attribute: SharedColumn) -> Floats:
+    """The share of the source's rows per group."""
     shares: Floats = attribute.group_rows / attribute.group_rows.sum()
     return shares
 
 
-def _some_groups(attribute: SharedColumn, wanted: float, random: Random) -> Iterator[int]:
+def _query(
+    attributes: Sequence[SharedColumn], shares: Sequence[Floats], subset: tuple[int, ...], random: Random
+) -> Query:
+    """A query of some columns: later columns compensate for deviations by columns with large groups."""
+    wanted = SELECTIVITY
+    groups = {}
+    coarse_first = sorted(subset, key=lambda number: -shares[number].max())
+    for left, number in zip(range(len(subset), 0, -1), coarse_first, strict=True):
+        part = min(1.0, wanted ** (1 / left))
+        groups[number] = tuple(_some_groups(attributes[number], shares[number], part, random))
+        wanted /= shares[number][list(groups[number])].sum()
+    return Query(subset, tuple(groups[number] for number in subset))
+
+
+def _some_groups(attribute: SharedColumn, shares: Floats, wanted: float, random: Random) -> Iterator[int]:
     """At least one group, with about this share of the rows: a range if the column is ordered, without NULL."""
-    shares = _shares(attribute)
     taken = 0.0
     order = list(range(len(shares)))
     if attribute.ordered:
