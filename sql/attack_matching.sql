@@ -48,6 +48,12 @@ JOIN (SELECT q.row_id, COALESCE('=' || CAST($value AS TEXT), '') AS value FROM $
 -- Start with all classes at one place, the root of a prefix tree of labels: no attribute has been compared.
 SELECT k.class, 1 AS place FROM $classes AS k;
 
+-- name: labels_of_values
+-- List the labels of one attribute that cover each value of the targets, as keys.
+SELECT v.value, c.label
+FROM (SELECT $value AS value FROM $targets AS t GROUP BY $value) AS v
+JOIN $covers AS c ON c.value = COALESCE('=' || CAST(v.value AS TEXT), '');
+
 -- name: first_fitting
 -- Place every target at the labels of the first attribute that cover its value; the other columns remain to be compared.
 SELECT t.target, covering.place, $others

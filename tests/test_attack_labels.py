@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kanon_sql.attack.label_readings import covered, reading
-from kanon_sql.attack.matching import classes_of, drawn, fitting
+from kanon_sql.attack.matching import classes_of, drawn, fitting, load_covers
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.attack.outcome import Outcome, interval
 from kanon_sql.engines.duckdb import DuckDB
@@ -172,12 +172,15 @@ def material(tables: Scratch, released: list[tuple[Any, ...]], people: list[tupl
 
 AGES = ["[20, 30)", "[20, 40)", "25", "*", None, "young", ">= 30", "2*"]
 ZIPS = ["12", "1*", "**", "*", None, "13", "city"]
+DISJOINT_AGES = ["[10, 20)", "[20, 30)", "[30, 40)", None, "99"]  # a value has at most one of them
+DISJOINT_ZIPS = ["12", "13", "2x", None]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_classes_that_fit_are_those_of_brute_force(seed: int) -> None:
+@pytest.mark.parametrize(("ages", "zips"), [(AGES, ZIPS), (DISJOINT_AGES, DISJOINT_ZIPS)])
+def test_the_classes_that_fit_are_those_of_brute_force(ages: list[Any], zips: list[Any], seed: int) -> None:
     draw = random.Random(seed)
-    released = [(draw.choice(AGES), draw.choice(ZIPS)) for _ in range(25)]
+    released = [(draw.choice(ages), draw.choice(zips)) for _ in range(25)]
     people = [(draw.choice([19, 25, 31, 20, None]), draw.choice(["12", "13", "1", "2x", None])) for _ in range(15)]
     with Scratch(DuckDB(), "test") as tables:
         given_to, source = material(tables, released, people)
@@ -187,6 +190,7 @@ def test_the_classes_that_fit_are_those_of_brute_force(seed: int) -> None:
             (age or "", zip_ or "", released.count((age, zip_))) for age, zip_ in set(released)
         )
         targets = drawn(given_to, source, source.columns)
+        assert load_covers(given_to, targets, classes, "age", source).overlap == (ages == AGES)
         for names in (("age", "zip"), ("zip",), ("age",)):
             fits = fitting(given_to, targets, source, classes, names)
             pairs = sorted(tables.rows_as(f"SELECT target, class FROM {table(fits)}"))

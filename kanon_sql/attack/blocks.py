@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kanon_sql import queries
-from kanon_sql.attack.matching import covered_values, fitting, text_key
+from kanon_sql.attack.matching import covered_values, covers_of, fitting, text_key
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.queries import Hole, Relation
 
@@ -64,9 +64,9 @@ class People:
         for name, places in self._covered.items():
             blocks[name], pairs = blocks_of([*places.values()], len(self.values[name]))
             keys = [text_key(label) for label in places]
-            covering = [[keys[label] for label, _ in pairs], [f"={block}" for _, block in pairs]]
             (plain,) = self.source.plain([name])
-            covers[name] = tables.load(f"covers_{plain}", {"label": "VARCHAR", "value": "VARCHAR"}, covering)
+            covering = [(keys[label], f"={block}") for label, block in pairs]
+            covers[name] = covers_of(covering, tables, f"covers_{plain}")
         if blocks != self._blocks:
             self._put(blocks)
         return fitting(self.material, self.tuples, self.copy, classes, self.shared, "people_fits", covers)

@@ -118,7 +118,7 @@ def _excluded(material: Material, source: Copy, classes: Relation) -> Outcome:
 def _label_tables(material: Material, source: Copy, classes: Relation, name: str) -> tuple[Relation, dict[str, Any]]:
     """The values that one attribute's labels cover, and their numbers and the classes as holes of queries."""
     (plain,) = source.plain([name])
-    covers = load_covers(material, source.relation, classes, name, source, f"covers_{plain}")
+    covers = load_covers(material, source.relation, classes, name, source, f"covers_{plain}").relation
     sizes = material.tables.create(f"sizes_{plain}", "attack_downcoding/label_sizes", covers=covers)
     return covers, {"classes": classes, "sizes": sizes, "value": [plain]}
 

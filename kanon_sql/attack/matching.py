@@ -1,7 +1,8 @@
 """Candidate classes of a person in a release: all whose labels cover the attacker's background knowledge.
 
-The attributes are joined one by one over the prefixes of the classes' labels, so that only prefixes that still fit are
-examined.
+If no value has two labels, as in any release of a lattice, the labels of a person's values lead to the only
+candidate. Otherwise the attributes are joined one by one over the prefixes of the classes' labels, so that only
+prefixes that still fit are examined.
 """
 
 from __future__ import annotations
@@ -200,6 +201,17 @@ def attack(material: Material, people: Copy, columns: Sequence[str], stem: str =
     return Attacked(material, people, *found[key], stem)
 
 
+@dataclass(frozen=True)
+class Covers:
+    """The values that the labels of one attribute cover. `relation`: label, value, as keys.
+
+    `overlap`: whether a value has several labels, as in most local recodings.
+    """
+
+    relation: Relation
+    overlap: bool
+
+
 def fitting(
     material: Material,
     targets: Relation,
@@ -207,7 +219,7 @@ def fitting(
     classes: Relation,
     names: Sequence[str] | None = None,
     stem: str = "fits",
-    covers: Mapping[str, Relation] | None = None,
+    covers: Mapping[str, Covers] | None = None,
     target: str = "target",
 ) -> Relation:
     """The pairs of a target and a class that fit: target, class.
@@ -219,19 +231,45 @@ def fitting(
     """
     tables = material.tables
     columns = material.quasi_identifiers if names is None else tuple(names)
+    plain = dict(zip(columns, kinds.plain(columns), strict=True))
+    if covers is None:
+        covers = {
+            name: load_covers(material, targets, classes, name, kinds, f"fitting_{plain[name]}") for name in columns
+        }
+    loaded = [covers[name].relation for name in columns]
+    if len(columns) <= queries.MOST_JOINS and not any(covers[name].overlap for name in columns):
+        query = queries.fits_of_labels(targets, target, classes, dict(zip(plain.values(), loaded, strict=True)))
+        fits = tables.create_as(stem, query)
+    else:
+        fits = _fitting_by_prefixes(material, targets, plain, classes, stem, covers, target)
+    tables.drop(*loaded)
+    return fits
+
+
+def _fitting_by_prefixes(
+    material: Material,
+    targets: Relation,
+    plain: Mapping[str, str],
+    classes: Relation,
+    stem: str,
+    covers: Mapping[str, Covers],
+    target: str,
+) -> Relation:
+    """The pairs that fit, attribute by attribute: labels that overlap lead to many classes by each of them alone."""
+    tables = material.tables
+    columns = list(plain)
     if target == "row_id" and material.release.rows > SAMPLE:
         # Of a whole large table, the attributes with most labels leave the fewest rows.
-        text = queries.text_counts(classes, kinds.plain(columns))
+        text = queries.text_counts(classes, [*plain.values()])
         numbers = dict(zip(columns, tables.rows_as(text)[0], strict=True))
-        columns = tuple(sorted(columns, key=lambda name: -numbers[name]))
-    remaining = dict(zip(columns, kinds.plain(columns), strict=True))
+        columns.sort(key=lambda name: -numbers[name])
+    remaining = {name: plain[name] for name in columns}
     # The tables of a step are read while those of the next one are written.
     (places, next_places), (fitting, next_fitting) = tables.pair("places"), tables.pair("fitting")
     tables.create(places, "attack_matching/first_places", classes=classes)
     for name in columns:
         value = [remaining.pop(name)]
-        holes: dict[str, Hole] = {"value": value, "others": [*remaining.values()]}
-        holes["covers"] = covers[name] if covers else load_covers(material, targets, classes, name, kinds)
+        holes: dict[str, Hole] = {"value": value, "others": [*remaining.values()], "covers": covers[name].relation}
         of_label: dict[str, Hole] = {"places": places, "classes": classes, "label": value}
         holes["places"] = tables.create(next_places, "attack_matching/next_places", **of_label)
         if len(remaining) == len(columns) - 1:
@@ -244,14 +282,14 @@ def fitting(
         places, next_places = next_places, places
         fitting, next_fitting = next_fitting, fitting
     fits = tables.create(stem, "attack_matching/fits", fitting=fitting, places=places)
-    tables.drop(places, next_places, fitting, next_fitting, "covers")
+    tables.drop(places, next_places, fitting, next_fitting)
     return fits
 
 
 def load_covers(
     material: Material, targets: Relation, classes: Relation, name: str, kinds: Copy, stem: str = "covers"
-) -> Relation:
-    """The targets' values, or labels, that every label of the classes covers: label, value, as keys."""
+) -> Covers:
+    """The targets' values, or labels, that every label of the classes covers."""
     tables, plain = material.tables, kinds.plain([name])
     labels = [label for (label,) in tables.rows("attack_matching/labels", classes=classes, label=plain)]
     if name not in material.quasi_identifiers:
@@ -262,9 +300,13 @@ def load_covers(
         values = _values(material, targets, plain)
         places = covered_values(material, kinds, name, labels, values)
         pairs = [(label, values[place][1]) for label, covering in places.items() for place in covering]
-    types = {"label": "VARCHAR", "value": "VARCHAR"}
-    keys = [(text_key(label), text_key(value)) for label, value in pairs]
-    return tables.load(stem, types, list(zip(*keys, strict=True)) or [[], []])
+    return covers_of([(text_key(label), text_key(value)) for label, value in pairs], tables, stem)
+
+
+def covers_of(keys: Sequence[tuple[str, str]], tables: Scratch, stem: str) -> Covers:
+    """The covers of these pairs of the keys of a label and a value."""
+    relation = tables.load(stem, {"label": "VARCHAR", "value": "VARCHAR"}, list(zip(*keys, strict=True)) or [[], []])
+    return Covers(relation, len({value for _, value in keys}) < len(keys))
 
 
 def covered_values(

@@ -124,7 +124,7 @@ def _fitting_pairs(material: Material, other: Copy, pairs: Relation) -> Relation
     for name in shared:
         sides: dict[str, Hole] = {"pairs": left, "here": here, "there": there, "column": release.plain([name])}
         if name in material.quasi_identifiers:
-            covers = load_covers(material, there, here, name, other)
+            covers = load_covers(material, there, here, name, other).relation
             tables.create("next_pairs", "attack_order/fitting_pairs", covers=covers, **sides)
         else:
             tables.create("next_pairs", "attack_order/equal_pairs", **sides)

@@ -37,6 +37,7 @@ from kanon_sql.queries.dialects import (
     in_case,
     with_names,
 )
+from kanon_sql.queries.fits import fits_of_labels
 from kanon_sql.queries.inlined_tables import PrintedStatement, WrittenTable, written_table
 from kanon_sql.queries.linked import (
     KeyReference,
@@ -112,6 +113,7 @@ from kanon_sql.queries.ruled_levels import order as mapped_order
 from kanon_sql.queries.script_sizes import check_size, size_in_words
 from kanon_sql.queries.scripts import creating
 from kanon_sql.queries.scripts import replaced as replaced_by_script
+from kanon_sql.queries.split_joins import MOST_JOINS
 from kanon_sql.queries.standalone import StandaloneQuery, exported_tuples
 from kanon_sql.queries.statements import (
     SEPARATORS,

@@ -789,6 +789,13 @@ CASES = [
         _OF_CLASSES,
     ),
     Case(
+        "attack_matching/labels_of_values",
+        {"targets": _TARGETS, "value": ["c0"], "covers": Relation("covers")},
+        ["value", "label"],
+        [(None, ""), (11, "=1*")],
+        {**_OF_COVERED, **relation("targets", "target c0 c3", (7, 11, 5), (8, None, 6), (9, 11, 5), (10, 99, 5))},
+    ),
+    Case(
         "attack_matching/first_fitting",
         {**_COVERED, "targets": _TARGETS, "id": ["target"], "others": ["c3"], "same": Same(["value"], "covering", "t")},
         ["target", "place", "c3"],
