@@ -15,12 +15,8 @@ GROUP BY $value;
 -- name: values_of_classes
 -- Count the rows of each class by the number of their value in one column.
 SELECT c.class, o.value, c.n
-FROM (
-  SELECT r.class, COALESCE('=' || CAST($value AS TEXT), '') AS key, COUNT(*) AS n
-  FROM $release AS r
-  GROUP BY r.class, $value
-) AS c
-JOIN $overall AS o ON o.key = c.key;
+FROM (SELECT r.class, $value AS raw, COUNT(*) AS n FROM $release AS r GROUP BY r.class, $value) AS c
+JOIN $overall AS o ON $same;
 
 -- name: held_values
 -- List the distinct values of each person in each class; rows without a person are left out.
@@ -33,8 +29,8 @@ GROUP BY h.class, $value, h.person;
 -- name: values_of_people
 -- List the people of every class by the number of their value.
 SELECT h.class, o.value, h.person
-FROM (SELECT h.class, COALESCE('=' || CAST($value AS TEXT), '') AS key, h.person FROM $held AS h) AS h
-JOIN $overall AS o ON o.key = h.key;
+FROM (SELECT h.class, $value AS raw, h.person FROM $held AS h) AS h
+JOIN $overall AS o ON $same;
 
 -- name: shares_of_people
 -- Count the people who have each value.
@@ -69,11 +65,9 @@ SELECT
   ROW_NUMBER() OVER (ORDER BY r.class, r.row_id) AS place,
   ROW_NUMBER() OVER (ORDER BY MD5(CAST(r.row_id AS TEXT) || $seed), r.row_id) - 1 AS turn,
   $person
-FROM (
-  SELECT r.row_id, r.class, COALESCE('=' || CAST($value AS TEXT), '') AS key, $person FROM $release AS r
-) AS r
+FROM (SELECT r.row_id, r.class, $value AS raw, $person FROM $release AS r) AS r
 JOIN (SELECT k.class FROM $classes AS k) AS k ON k.class = r.class
-JOIN $overall AS o ON o.key = r.key;
+JOIN $overall AS o ON $same;
 
 -- name: turns
 -- Assign as many turns as there are places to values of the whole release, by their shares, in a random order.

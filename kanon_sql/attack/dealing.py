@@ -10,7 +10,7 @@ from statistics import mean, stdev
 from kanon_sql.attack.matching import SAMPLE, classes_of, drawn_classes, values_in_order, values_of_classes
 from kanon_sql.attack.material import Material
 from kanon_sql.engines.scratch import Scratch
-from kanon_sql.queries import Hole, Relation
+from kanon_sql.queries import Hole, Relation, Same
 
 _DEALS, _FEWER = 20, 5  # with many rows, random assignments hardly differ
 _DEVIATIONS = 3
@@ -23,6 +23,7 @@ class SensitiveValues:
     `counted`: the values of the classes (class, value, n rows), or of the people in them (class, value, person).
     `overall`: for every value its number, the value, its rows in the release, and the cumulated rows up to it.
     `places`, `turns`: the rows to which values are dealt, and the values. `number` of rows, or of values of people.
+    `classes`: their number.
     """
 
     material: Material
@@ -33,6 +34,7 @@ class SensitiveValues:
     places: Relation
     turns: Relation
     number: int
+    classes: int
 
     @property
     def shares(self) -> Relation:
@@ -62,8 +64,7 @@ class SensitiveValues:
         for shift, stride in enumerate(islice(strides, _DEALS if self.number <= SAMPLE else _FEWER)):
             deal = self._dealt(tables, stride=stride, shift=shift, rows=rows)
             by_chance.append(float(tables.rows(query, **{hole: deal}, **holes)[0][0]))
-        ((number,),) = tables.rows("attack_dealing/class_count", counted=self.counted)
-        return figures, min(1.0, (mean(by_chance) + _DEVIATIONS * stdev(by_chance)) / people + 1 / number)
+        return figures, min(1.0, (mean(by_chance) + _DEVIATIONS * stdev(by_chance)) / people + 1 / self.classes)
 
     def _dealt(self, tables: Scratch, shift: int, **turn: Hole) -> Relation:
         """A random assignment; attacks on rows have it in common, like its places."""
@@ -85,21 +86,24 @@ def values_of(material: Material, column: str, by_people: bool = False) -> Sensi
     release, value = material.release, material.release.plain([column])
     tables = material.tables if by_people else material.in_common.tables
     rows, number = release.relation, release.rows
+    classes = classes_of(material, release)
     if by_people:
         rows = tables.create("people", "attack_dealing/held_values", release=rows, value=value, unit=release.unit)
         overall = tables.create("overall", "attack_dealing/values_in_order", release=rows, value=value)
-        held: dict[str, Hole] = {"held": rows, "value": value, "overall": overall}
+        held: dict[str, Hole] = {"held": rows, "value": value, "overall": overall, "same": Same(["raw"], "o", "h")}
         counted, number = tables.create("held", "attack_dealing/values_of_people", **held), tables.count(rows)
+        ((class_count,),) = tables.rows("attack_dealing/class_count", counted=counted)
     else:
         counted, overall = values_of_classes(material, column), values_in_order(material, column)
+        class_count = tables.count(classes)
     places, is_large = f"places_{value[0]}", number > SAMPLE
     turns = f"turns_{value[0]}" if is_large else places
     if by_people or tables.unused(places) == places:
-        classes, seed = classes_of(material, release), str(material.seed)
-        holes: dict[str, Hole] = {"release": rows, "value": value, "overall": overall, "seed": seed}
-        holes |= {"classes": drawn_classes(material, classes) if is_large else classes}
+        holes: dict[str, Hole] = {"release": rows, "value": value, "overall": overall, "seed": str(material.seed)}
+        holes |= {"classes": drawn_classes(material, classes) if is_large else classes, "same": Same(["raw"], "o", "r")}
         tables.create(places, "attack_dealing/places", person=["person"] if by_people else [], **holes)
     if is_large and (by_people or tables.unused(turns) == turns):
         dealt: dict[str, Hole] = {"places": tables.count(places), "total": number, "seed": str(material.seed)}
         tables.create(turns, "attack_dealing/turns", overall=overall, **dealt)
-    return SensitiveValues(material, column, by_people, counted, overall, tables[places], tables[turns], number)
+    dealt_to = tables[places], tables[turns]
+    return SensitiveValues(material, column, by_people, counted, overall, *dealt_to, number, class_count)

@@ -56,7 +56,7 @@ def values_of_classes(material: Material, column: str) -> Relation:
     stem = f"values_of_classes_{value[0]}"
     if stem in tables:
         return tables[stem]
-    holes: dict[str, Hole] = {"release": release.relation, "value": value}
+    holes: dict[str, Hole] = {"release": release.relation, "value": value, "same": Same(["raw"], "o", "c")}
     return tables.create(stem, "attack_dealing/values_of_classes", overall=values_in_order(material, column), **holes)
 
 

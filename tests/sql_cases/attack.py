@@ -270,6 +270,7 @@ _OVERALL = relation(
     key="VARCHAR",
 )
 _PLACED = {
+    "same": Same(["raw"], "o", "r"),
     "release": Relation("release"),
     "classes": Relation("drawn"),
     "value": ["c3"],
@@ -294,7 +295,12 @@ _VALUES_OF_CLASSES = [
     ),
     Case(
         "attack_dealing/values_of_classes",
-        {"release": Relation("release"), "value": ["c3"], "overall": Relation("overall")},
+        {
+            "release": Relation("release"),
+            "value": ["c3"],
+            "overall": Relation("overall"),
+            "same": Same(["raw"], "o", "c"),
+        },
         ["class", "value", "n"],
         [(1, 1, 2), (1, 3, 1), (2, 2, 1)],
         {**_OVERALL, **relation("release", "class c3", (1, 10), (1, 10), (1, None), (2, 20))},
@@ -310,7 +316,7 @@ _VALUES_OF_CLASSES = [
     ),
     Case(
         "attack_dealing/values_of_people",
-        {"held": Relation("held"), "value": ["c3"], "overall": Relation("overall")},
+        {"held": Relation("held"), "value": ["c3"], "overall": Relation("overall"), "same": Same(["raw"], "o", "h")},
         ["class", "value", "person"],
         [(1, 1, 5), (1, 3, 5), (2, 2, 6)],
         {**_OVERALL, **relation("held", "row_id class c3 person", (1, 1, 10, 5), (3, 1, None, 5), (4, 2, 20, 6))},
