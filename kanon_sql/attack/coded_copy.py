@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +21,14 @@ Words = NDArray[np.uint64]
 class CodedCopy:
     """The codes of a copy's values, by column, in the order of its rows; they are numbered in the order of the values.
 
-    `sizes`: by column the number of codes. `tables`: by column the table of its values with their codes.
+    `sizes`: by column the number of codes. `tables`: by column the table of its values with their codes. `values`:
+    these with their texts, of the columns that attacks have read.
     """
 
     codes: Mapping[str, Integers]
     sizes: Mapping[str, int]
     tables: Mapping[str, Relation]
+    values: dict[str, list[tuple[Any, ...]]] = field(default_factory=dict, compare=False)
 
     def unique_rows(self, names: Sequence[str]) -> Int64s:
         """The places of the rows with unique values in some columns, from 0."""
@@ -34,7 +37,7 @@ class CodedCopy:
     def ranked_rows(self, names: Sequence[str], ranks: Sequence[int]) -> Int64s:
         """The places of the rows that have these ranks if all rows are sorted by some columns, from 0."""
         keys, _ = self._keys(names)
-        return np.argsort(keys)[ranks]
+        return np.argpartition(keys, ranks)[ranks]
 
     def _keys(self, names: Sequence[str]) -> tuple[Integers, int]:
         return combined([self.codes[name] for name in names], [self.sizes[name] for name in names])

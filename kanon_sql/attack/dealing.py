@@ -100,7 +100,7 @@ def values_of(material: Material, column: str, by_people: bool = False) -> Sensi
     turns = f"turns_{value[0]}" if is_large else places
     if by_people or tables.unused(places) == places:
         holes: dict[str, Hole] = {"release": rows, "value": value, "overall": overall, "seed": str(material.seed)}
-        holes |= {"classes": drawn_classes(material, classes) if is_large else classes, "same": Same(["raw"], "o", "r")}
+        holes |= {"classes": drawn_classes(material) if is_large else classes, "same": Same(["raw"], "o", "r")}
         tables.create(places, "attack_dealing/places", person=["person"] if by_people else [], **holes)
     if is_large and (by_people or tables.unused(turns) == turns):
         dealt: dict[str, Hole] = {"places": tables.count(places), "total": number, "seed": str(material.seed)}

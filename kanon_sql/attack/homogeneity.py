@@ -38,9 +38,12 @@ def _homogeneous(material: Material) -> Iterator[Outcome]:
 
 def ranges_of_classes(material: Material, column: str) -> Relation:
     """The classes, with the smallest and largest number of their values in a sensitive column as `low` and `high`."""
+    tables, stem = material.in_common.tables, f"ranges_{material.release.columns[column]}"
+    if stem in tables:
+        return tables[stem]
     values, labels = values_of_classes(material, column), material.release.plain(material.quasi_identifiers)
     holes: dict[str, Hole] = {"classes": classes_of(material, material.release), "labels": labels, "values": values}
-    return material.tables.create("ranges", "attack_attributes/ranges_of_classes", **holes)
+    return tables.create(stem, "attack_attributes/ranges_of_classes", **holes)
 
 
 def by_chance(material: Material, column: str) -> float:

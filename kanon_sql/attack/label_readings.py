@@ -45,20 +45,38 @@ def covered(
     >>> covered(["[20, 30)", "*", "4?"], [25, 30], "integer")
     ({'[20, 30)': [0], '*': [0, 1], '4?': [0, 1]}, ['4?'])
     """
-    leaves = _under(hierarchy, values) if hierarchy else {}
-    domain = _ValueIndex(values, (*map(label_of, values), *(texts or ())))
-    whole = domain.by_text.keys() | others
-    found: dict[Label, list[int]] = {}
-    unread: list[str] = []
-    for label in labels:
-        if label in leaves:
-            found[label] = domain.among(leaves[label])
-            continue
-        covers = reading(label, kind, whole)
-        if covers is None and label is not None:
-            unread.append(label)
-        found[label] = domain.covered(label, covers)
-    return found, unread
+    return LabelReader(values, kind, hierarchy, texts, others).covered(labels)
+
+
+class LabelReader:
+    """Finds the values of a column that its labels cover; the arguments are those of `covered`."""
+
+    def __init__(
+        self,
+        values: Sequence[Value],
+        kind: str,
+        hierarchy: Hierarchy | None = None,
+        texts: Sequence[Label] | None = None,
+        others: Collection[Label] = (),
+    ) -> None:
+        self._kind = kind
+        self._leaves = _under(hierarchy, values) if hierarchy else {}
+        self._domain = _ValueIndex(values, (*map(label_of, values), *(texts or ())))
+        self._texts = self._domain.by_text.keys() | others
+
+    def covered(self, labels: Iterable[Label]) -> tuple[dict[Label, list[int]], list[str]]:
+        """The values, by their places, that every label covers; and the labels that cannot be read."""
+        found: dict[Label, list[int]] = {}
+        unread: list[str] = []
+        for label in labels:
+            if label in self._leaves:
+                found[label] = self._domain.among(self._leaves[label])
+                continue
+            covers = reading(label, self._kind, self._texts)
+            if covers is None and label is not None:
+                unread.append(label)
+            found[label] = self._domain.covered(label, covers)
+        return found, unread
 
 
 def reading(label: Label, kind: str, texts: Collection[Label] = ()) -> Covers | None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from kanon_sql import queries
 from kanon_sql.attack.coded_copy import CodedCopy
-from kanon_sql.attack.label_readings import covered, ends
+from kanon_sql.attack.label_readings import LabelReader, covered, ends
 from kanon_sql.attack.material import Copy, Material
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
@@ -29,6 +29,7 @@ from kanon_sql.queries import CodedColumn, Hole, Relation, Same
 
 ANY_VALUE = "taken for any value"  # in notes on labels of which an attacker could know more
 SAMPLE = 100_000  # rows of a large table: of whole classes, or those from which some are drawn
+_MOST_KEPT = 100_000  # values of a column whose labels several attacks read by the same index
 _STEPS = {"decimal": Decimal(1), "date": timedelta(days=1), "timestamp": timedelta(days=1)}
 
 
@@ -105,11 +106,12 @@ def _coded(material: Material, copy: Copy) -> CodedCopy:
 
 def coded_values(material: Material, copy: Copy, name: str) -> list[tuple[Any, ...]]:
     """The values of a column of a coded copy with their texts, by their codes."""
-    key = copy.relation.name, *copy.plain([name])
-    codes = coded_copy(material, copy).tables[name]
-    # Also for other attacks, which need no order.
-    values = material.values_of_copies[key] = material.tables.rows("attack_matching/coded_values", codes=codes)
-    return values
+    coded = coded_copy(material, copy)
+    if name not in coded.values:
+        coded.values[name] = material.tables.rows("attack_matching/coded_values", codes=coded.tables[name])
+        # Also for other attacks, which need no order.
+        material.values_of_copies[copy.relation.name, *copy.plain([name])] = coded.values[name]
+    return coded.values[name]
 
 
 def texts_of_codes(material: Material, copy: Copy, name: str, codes: Integers) -> dict[int, Label]:
@@ -129,11 +131,18 @@ def codes_of_texts(material: Material, copy: Copy, name: str, texts: Iterable[La
     return found
 
 
-def drawn_classes(material: Material, classes: Relation, stem: str = "drawn_classes", number: int = 0) -> Relation:
-    """Whole classes of a large release, drawn with the seed until they have `SAMPLE` rows, and at least a `number`."""
+def drawn_classes(material: Material, stem: str = "drawn_classes", number: int = 0) -> Relation:
+    """Whole classes of a large release, drawn with the seed until they have `SAMPLE` rows, and at least a `number`.
+
+    Attacks that need the same number have them in common.
+    """
+    whole = material.in_common
+    if stem in whole.tables:
+        return whole.tables[stem]
     labels = material.release.plain(material.quasi_identifiers)
-    holes: dict[str, Hole] = {"classes": classes, "labels": labels, "seed": str(material.seed)}
-    return material.tables.create(stem, "attack_dealing/drawn_classes", rows=SAMPLE, number=number, **holes)
+    holes: dict[str, Hole] = {"classes": classes_of(whole, material.release), "labels": labels}
+    holes |= {"seed": str(material.seed), "rows": SAMPLE, "number": number}
+    return whole.tables.create(stem, "attack_dealing/drawn_classes", **holes)
 
 
 def people_of_sample(material: Material, source: Copy) -> Relation:
@@ -144,7 +153,7 @@ def people_of_sample(material: Material, source: Copy) -> Relation:
     if "near_people" in whole.tables:
         return whole.tables["near_people"]
     names = material.quasi_identifiers_of(source)
-    classes = drawn_classes(whole, classes_of(whole, material.release), "near_classes", material.most)
+    classes = drawn_classes(material, "near_classes", material.most)
     fits = fitting(whole, source.relation, source, classes, names, "near_fits", target="row_id")
     columns = [*dict.fromkeys(source.plain([*names, *material.kept_with(source)]))]
     holes: dict[str, Hole] = {"people": source.relation, "fits": fits, "columns": columns}
@@ -297,7 +306,7 @@ def load_covers(
     elif kinds.is_release:
         pairs = _overlapping(material, name, labels, [text for _, text in _values(material, targets, plain)])
     else:
-        values = _values(material, targets, plain)
+        values = material.values_of_copies.get((kinds.relation.name, *plain)) or _values(material, targets, plain)
         places = covered_values(material, kinds, name, labels, values)
         pairs = [(label, values[place][1]) for label, covering in places.items() for place in covering]
     return covers_of([(text_key(label), text_key(value)) for label, value in pairs], tables, stem)
@@ -319,14 +328,26 @@ def covered_values(
             "an attacker who looks for the nearest class learns more"
         )
         return dict.fromkeys(labels, range(len(values)))
+    places, unread = _reader(material, people, name, values).covered(labels)
+    _note_unread(material, name, unread)
+    return places
+
+
+def _reader(material: Material, people: Copy, name: str, values: Sequence[tuple[Any, str | None]]) -> LabelReader:
+    """Reads the labels of people's column; several attacks use that of all values of a copy."""
+    key = people.relation.name, *people.plain([name])
+    known = material.label_readers.get(key)
+    if known and known[0] is values:
+        return known[1]
     column, texts = people.column(name), [text for _, text in values]
     # Labels with the text of a value in a table of people are values.
     tables = [copy for copy in (material.source, material.auxiliary) if copy and name in copy.columns]
     others = {text for copy in tables for _, text in _values(material, copy.relation, copy.plain([name]))}
     readable = texts if column.kind == "other" else [value for value, _ in values]
-    places, unread = covered(labels, readable, column.kind, material.hierarchy(column, readable), texts, others)
-    _note_unread(material, name, unread)
-    return places
+    reader = LabelReader(readable, column.kind, material.hierarchy(column, readable), texts, others)
+    if values is material.values_of_copies.get(key) and len(values) <= _MOST_KEPT:
+        material.label_readers[key] = values, reader
+    return reader
 
 
 def _note_unread(material: Material, name: str, unread: Sequence[str]) -> None:

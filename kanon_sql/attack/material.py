@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from kanon_sql.attack.coded_copy import CodedCopy
+from kanon_sql.attack.label_readings import LabelReader
 from kanon_sql.attack.outcome import Outcome
 from kanon_sql.engine import Column
 from kanon_sql.engines.scratch import Scratch
@@ -92,6 +93,7 @@ class Material:
 
     Tables that other attacks also use stay in `shared`: `attacked_people`, the targets and fits of people of a copy by
     some columns, `values_of_copies`, and those of `values_of_classes`. `coded_copies`: their rows as codes, by name.
+    `label_readers`: the values of columns of copies, with what finds those that a label covers.
 
     `quasi_identifiers`, `sensitive`: columns of the release, by their original names; `location`, `time`: those of
     places and times before cloaking. `control`: people who are not in the release. `priors`: how common sensitive
@@ -127,6 +129,7 @@ class Material:
     attacked_people: dict[tuple[str, ...], tuple[Relation, Relation]] = field(default_factory=dict, compare=False)
     values_of_copies: dict[tuple[str, ...], list[tuple[Any, ...]]] = field(default_factory=dict, compare=False)
     coded_copies: dict[str, CodedCopy] = field(default_factory=dict, compare=False)
+    label_readers: dict[tuple[str, ...], tuple[object, LabelReader]] = field(default_factory=dict, compare=False)
 
     @property
     def in_common(self) -> Material:

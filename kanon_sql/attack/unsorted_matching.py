@@ -160,7 +160,7 @@ class _Rows:
         names = material.quasi_identifiers_of(source)
         columns, kept = source.plain(names), release.plain(material.kept_with(source))
         everything, sampled = classes_of(material, release), people_of_sample(material, source)
-        classes = drawn_classes(material, everything) if release.rows > SAMPLE else everything
+        classes = drawn_classes(material) if release.rows > SAMPLE else everything
         tuples = tables.create("tuples", "attack_versions/known_values", people=sampled, columns=columns)
         fits = fitting(material, tuples, source, everything, names)
         people = tables.create("people", "attack_order/valued_rows", people=sampled, columns=columns, values=kept)
