@@ -166,9 +166,7 @@ def planned(problem: Problem, outcome: SearchOutcome) -> Plan:
     spec = problem.spec
     source = problem.source
     judge = problem.judge.settled(outcome.node)
-    rows_at_risk = None
-    if outcome.found_by == "kept" and judge is problem.judge:
-        rows_at_risk = outcome.trace[0].rows_at_risk
+    rows_at_risk = outcome.rows_at_risk if judge is problem.judge else None
     if rows_at_risk is None:
         rows_at_risk = judge.rows_at_risk([outcome.node])[0]
     recoding = FullDomain(

@@ -124,6 +124,12 @@ class SearchOutcome:
         """Whether no node of the lattice scores better."""
         return self.found_by != "kept" and not beats(self.lower_bound, self.score)
 
+    @property
+    def rows_at_risk(self) -> int | None:
+        """The rows that the released node leaves at risk, if it was tested and is not only tagged."""
+        counted = (entry.rows_at_risk for entry in self.trace if entry.node == self.node)
+        return next((rows for rows in counted if rows is not None), None)
+
     def tested_at_risk(self, may_suppress: int) -> list[Node]:
         """The tested nodes that left more rows at risk than this."""
         return [
