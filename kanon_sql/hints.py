@@ -16,7 +16,7 @@ def name_hint(name: str) -> str:
 
     >>> [name_hint(name) for name in ("SSN", "birthDate", "zip_5", "ICD code", "total charges", "stage")]
     ['identifier', 'quasi-identifier', 'quasi-identifier', 'sensitive', 'measure', '']
-    >>> [name_hint(name) for name in ("Vorname", "Date de naissance", "Codice fiscale", "Estado civil", "Płeć")]
+    >>> [name_hint(name) for name in ("Fallnummer", "Date de naissance", "Codice fiscale", "Estado civil", "Płeć")]
     ['identifier', 'quasi-identifier', 'identifier', 'quasi-identifier', 'quasi-identifier']
     """
     if len(name_words(name)) == 1 and name_words(name)[0] in _ALONE:
@@ -114,6 +114,12 @@ _NAMES = words(
     "nomprenom nomecognome cognome cognomi nombres apellido apellidos nombreapellidos sobrenome apelido apelidos "
     "nomecompleto nombrecompleto voornaam achternaam familienaam imie imiona nazwisko nazwiska"
 ).union((person + "name" for person in _PERSONS), (word + person for word in ("nom", "nome") for person in _PERSONS))
+_CASES = words(
+    "caseid casenumber caseno encounterid visitid admissionid episodeid recordnumber "
+    "fallnummer fallnr fallid aufnahmenummer aufnahmenr aktenzeichen aktennummer vorgangsnummer "
+    "numerodossier numerosejour numerocartella numeropratica numeroexpediente numerohistoria numeroprocesso "
+    "dossiernummer zaaknummer numersprawy"
+)
 _ALONE = words(
     "name address street nom nome nombre naam namen anschrift adresse strasse rue indirizzo via direccion calle "
     "endereco morada rua adres straat ulica"
@@ -126,7 +132,7 @@ _HINTS = {
         "kreditkarte kennzeichen fuhrerschein hausnummer wohnadresse postadresse "
         "tel telefono cellulare movil telefone telemovel celular portable telefoon telefoonnummer mobiel komorka "
         "codicebancario rekeningnummer numerconta numerokonta"
-    ).union(_KEYS, _NAMES),
+    ).union(_KEYS, _NAMES, _CASES),
     QUASI_IDENTIFIER: words(
         "age birth birthday birthdate birthyear dob born sex gender race ethnicity ethnic zip zipcode postcode "
         "postal plz country nationality citizenship native city town county state region province municipality "
