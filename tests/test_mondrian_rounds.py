@@ -15,6 +15,7 @@ from kanon_sql.generalization import recipes
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.recode import partitions
 from kanon_sql.recode.mondrian import CutRule, _MondrianRun
+from kanon_sql.recode.partitions import Partitions
 from kanon_sql.recode.task import Clock, Local, Task
 from support.mondrian import Row, classes_of, task_of
 
@@ -170,3 +171,16 @@ def test_rounds_on_arrays_end_at_a_time_limit() -> None:
     assert (local.ended, local.facts["rounds"]) == ("time limit", 3)
     assert 1 < len(classes) < len(recoded_in_memory(task)[1])
     assert min(members.total() for members in classes) >= 5
+
+
+def test_a_round_on_arrays_that_would_end_after_the_limit_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = [0.0]
+    cut = Partitions.cut
+
+    def slow(partitions: Partitions) -> None:
+        cut(partitions)
+        seconds[0] += 2.0
+
+    monkeypatch.setattr(Partitions, "cut", slow)
+    found, _ = recoded_in_memory(replace(people(), clock=Clock(5.0, now=lambda: seconds[0])))
+    assert (found.facts["rounds"], found.ended, seconds[0]) == (2, "time limit", 4.0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Literal
 
 from kanon_sql import queries
@@ -212,11 +213,14 @@ class _MondrianRun:
         model = task.model
         self.partitions = partitions_of(tuples, self.codes, places, nodes, model.k, model.monotone, within, person)
         partitions = self.partitions
-        while partitions.open and not clock.spent:
+        until = inf if clock.limit is None else clock.limit
+        of_round = 0.0  # the seconds of the last one; a round cannot be interrupted
+        while partitions.open and not clock.spent and clock.seconds + of_round <= until:
+            started = clock.seconds
             partitions.cut()
-            rounds += 1
+            rounds, of_round = rounds + 1, clock.seconds - started
             clock.tell(rounds, partitions.closed + partitions.open, partitions.open)
-        ended = clock.ended if partitions.open else "complete"
+        ended = clock.stopped or "time limit" if partitions.open else "complete"
         columns = [*(tuples[name] for name in kept), partitions.classes]
         task.results.load(self.assignment, {**{name: types[name] for name in kept}, "class": "BIGINT"}, columns)
         return rounds, ended
