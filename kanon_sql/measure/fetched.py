@@ -54,24 +54,29 @@ def copied_here(source: Source, verb: str) -> Iterator[Source]:
 def fetched_cells(
     source: Source, quasi_identifiers: Sequence[str], model: PrivacyModels, whole: Table | None
 ) -> Iterator[Source]:
-    """The source, or a copy of the columns that models count, if nearly all rows of a server's table differ.
+    """The source, or a copy of the columns that models count, if counting them on its server would cost more.
 
-    The server counts classes alone with as little work, and a few cells are sent faster than all rows.
+    The server counts classes alone with as little work, and a few cells are sent faster than all rows. A server without
+    temporary tables, such as Spark, would count the same cells again for every query.
     """
-    counted = counted_columns(model).values()
-    has_copies = source.engine.has_temporary_tables and not source.engine.is_embedded
-    if not has_copies or not counted or needs_server(model, source.table, whole):
+    counted, engine = counted_columns(model).values(), source.engine
+    if engine.is_embedded or not counted or needs_server(model, source.table, whole):
         yield source
         return
     columns = list(dict.fromkeys([*quasi_identifiers, *counted]))
-    with Scratch(source.engine, "first") as tables:
-        holes: dict[str, Hole] = {"columns": columns, "relation": source.table.relation}
-        ((different, rows),) = tables.rows("kinds/first_cells", **holes, most=_FIRST_ROWS)
-    if different < _NEARLY_ALL * rows:
+    if engine.has_temporary_tables and not _nearly_all_differ(source, columns):
         yield source
         return
     with fetched(source, columns) as near:
         yield near
+
+
+def _nearly_all_differ(source: Source, columns: Sequence[str]) -> bool:
+    """Whether nearly all of the first rows differ in some columns."""
+    with Scratch(source.engine, "first") as tables:
+        holes: dict[str, Hole] = {"columns": columns, "relation": source.table.relation}
+        ((different, rows),) = tables.rows("kinds/first_cells", **holes, most=_FIRST_ROWS)
+    return bool(different >= _NEARLY_ALL * rows)
 
 
 @contextlib.contextmanager
