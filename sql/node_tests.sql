@@ -124,11 +124,8 @@ FROM (
 -- Add up n * ln(n) over the labels of each level, where n counts the rows that have the label: the basis of the level's entropy.
 SELECT COALESCE(SUM(CASE WHEN NOT $labels IS NULL THEN counted.n * LN(counted.n) END), 0)
 FROM (
-  SELECT $labels, CAST(SUM(v.n) AS DOUBLE) AS n
-  FROM (
-    SELECT $code, MIN($upper) AS $upper, SUM(f.n) AS n FROM $frequency_set AS f WHERE f.n > 0 GROUP BY $code
-  ) AS v
-  GROUP BY GROUPING SETS ($labels)
+  SELECT $labels, CAST(SUM(f.n) AS DOUBLE) AS n
+  FROM $frequency_set AS f WHERE f.n > 0 GROUP BY GROUPING SETS ($labels)
 ) AS counted;
 
 -- name: level_generalized

@@ -10,21 +10,24 @@
   ).split() -%}
   {%- set numbers = "code codice codigo id kennung key kod n no nr num number numer numero nummer".split() -%}
   {%- set words = (
-    "accountnumber achternaam ahv ahvnr ahvnummer apelido apelidos apellido apellidos ausweisnummer avs bsn "
-    "burgerservicenummer cellulare celular codicebancario codicefiscale cognome cognomi correoelectronico "
-    "courriel cpf creditcard dni email familienaam familienname familyname fax firstname forename fuhrerschein "
-    "fullname geburtsname givenname handy handynummer hausnummer homeaddress iban imie imiona insuranceid "
-    "insurancenumber ipaddress kennzeichen komorka konto kontonummer krankenkassennummer "
-    "krankenversichertennummer kreditkarte kvnr kvnummer lastname licensenumber licenseplate login maidenname mail "
-    "mailadresse matrikelnummer middlename mitgliedsnummer mobiel mobile mobilnummer mobiltelefon movil mrn "
+    "accountnumber achternaam admissionid ahv ahvnr ahvnummer aktennummer aktenzeichen apelido apelidos apellido "
+    "apellidos aufnahmenr aufnahmenummer ausweisnummer avs bsn burgerservicenummer caseid caseno casenumber "
+    "cellulare celular codicebancario codicefiscale cognome cognomi correoelectronico courriel cpf creditcard dni "
+    "dossiernummer email encounterid episodeid fallid fallnr fallnummer familienaam familienname familyname fax "
+    "firstname forename fuhrerschein fullname geburtsname givenname handy handynummer hausnummer homeaddress iban "
+    "imie imiona insuranceid insurancenumber ipaddress kennzeichen komorka konto kontonummer krankenkassennummer "
+    "krankenversichertennummer kreditkarte kvnr kvnummer lastname licensenumber licenseplate login maidenname "
+    "mail mailadresse matrikelnummer middlename mitgliedsnummer mobiel mobile mobilnummer mobiltelefon movil mrn "
     "nachname natel navs nazwiska nazwisko nie nif nir nis nombreapellidos nombrecompleto nombres nomecognome "
-    "nomecompleto nomfamille nomnaissance nomprenom nomusage nss numerconta numeroavs numerokonta numerosecu "
-    "numerosecuritesociale pasaporte paspoort passaporte passaporto passeport passnummer passport paszport "
-    "personalnr personalnummer personeelsnummer personennummer pesel phone policynumber portable postadresse "
-    "prenom prenoms reisepass reisepassnummer rekeningnummer rufname rufnummer securitesociale seguridadsocial "
-    "sobrenome socialsecurity sozialversicherungsnummer ssn steuerid steueridentifikationsnummer steuernummer "
-    "streetaddress surname svnr tel telefon telefone telefonnr telefonnummer telefono telefoon telefoonnummer "
-    "telemovel telephone tesserasanitaria versicherungsnummer voornaam vorname vornamen wohnadresse zuname"
+    "nomecompleto nomfamille nomnaissance nomprenom nomusage nss numerconta numeroavs numerocartella "
+    "numerodossier numeroexpediente numerohistoria numerokonta numeropratica numeroprocesso numerosecu "
+    "numerosecuritesociale numerosejour numersprawy pasaporte paspoort passaporte passaporto passeport passnummer "
+    "passport paszport personalnr personalnummer personeelsnummer personennummer pesel phone policynumber "
+    "portable postadresse prenom prenoms recordnumber reisepass reisepassnummer rekeningnummer rufname rufnummer "
+    "securitesociale seguridadsocial sobrenome socialsecurity sozialversicherungsnummer ssn steuerid "
+    "steueridentifikationsnummer steuernummer streetaddress surname svnr tel telefon telefone telefonnr "
+    "telefonnummer telefono telefoon telefoonnummer telemovel telephone tesserasanitaria versicherungsnummer "
+    "visitid voornaam vorgangsnummer vorname vornamen wohnadresse zaaknummer zuname"
   ).split() -%}
   {%- for person in persons -%}
     {%- for number in numbers -%}

@@ -125,10 +125,8 @@ class Judge:
     def _level_bits(self, attribute: Attribute) -> tuple[float, ...]:
         """The bits that all rows lose on every level: n log2 n summed over its labels, minus that over the values."""
         levels = [attribute.coded.code_column(level) for level in range(attribute.hierarchy.height + 1)]
-        holes: dict[str, Any] = {"labels": levels, "code": levels[:1], "upper": levels[1:]}
-        (sums,) = self.frequency_set.tables.rows(
-            "node_tests/level_bits", frequency_set=self.frequency_set.relation, **holes
-        )
+        holes: dict[str, Any] = {"frequency_set": self.frequency_set.relation, "labels": levels}
+        (sums,) = self.frequency_set.tables.rows("node_tests/level_bits", **holes)
         return tuple(max(0.0, float(total) - float(sums[0])) / log(2) for total in sums)
 
     def _level_generalized(self) -> tuple[tuple[float, ...], ...]:

@@ -178,18 +178,12 @@ CASES = [
     ),
     Case(  # n ln n of zip_0: 5 and 3 rows; of age_1: 4 and 4
         "node_tests/level_bits",
-        {"frequency_set": COUNTED, "labels": ["age_0", "age_1"], "code": ["age_0"], "upper": ["age_1"]},
-        ["age_0", "age_1"],
-        [(3 * log(3) + 4 * log(4), 2 * 4 * log(4))],
+        {"frequency_set": COUNTED, "labels": ["zip_0", "age_1"]},
+        ["zip_0", "age_1"],
+        [(5 * log(5) + 3 * log(3), 8 * log(4))],
         FREQUENCY_SET,
     ),
-    Case(
-        "node_tests/level_bits",
-        {"frequency_set": COUNTED, "labels": ["zip_0"], "code": ["zip_0"], "upper": []},
-        ["zip_0"],
-        [(0,)],
-        NO_ROWS,
-    ),
+    Case("node_tests/level_bits", {"frequency_set": COUNTED, "labels": ["zip_0"]}, ["zip_0"], [(0,)], NO_ROWS),
     Case(  # two tuples of 2 and 1 rows are alone in their classes: with zip_0 = 1, and age_0 0 and 1
         "node_tests/node_bits",
         {"frequency_set": COUNTED, "labels": ["age_0", "zip_0"], "safe": _AT_LEAST_4},
