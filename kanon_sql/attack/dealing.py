@@ -23,7 +23,7 @@ class SensitiveValues:
     `counted`: the values of the classes (class, value, n rows), or of the people in them (class, value, person).
     `overall`: for every value its number, the value, its rows in the release, and the cumulated rows up to it.
     `places`, `turns`: the rows to which values are dealt, and the values. `number` of rows, or of values of people.
-    `classes`: their number.
+    `classes`: the number of classes.
     """
 
     material: Material
@@ -105,5 +105,14 @@ def values_of(material: Material, column: str, by_people: bool = False) -> Sensi
     if is_large and (by_people or tables.unused(turns) == turns):
         dealt: dict[str, Hole] = {"places": tables.count(places), "total": number, "seed": str(material.seed)}
         tables.create(turns, "attack_dealing/turns", overall=overall, **dealt)
-    dealt_to = tables[places], tables[turns]
-    return SensitiveValues(material, column, by_people, counted, overall, *dealt_to, number, class_count)
+    return SensitiveValues(
+        material=material,
+        column=column,
+        by_people=by_people,
+        counted=counted,
+        overall=overall,
+        places=tables[places],
+        turns=tables[turns],
+        number=number,
+        classes=class_count,
+    )

@@ -126,7 +126,7 @@ class SearchOutcome:
 
     @property
     def rows_at_risk(self) -> int | None:
-        """The rows that the released node leaves at risk, if it was tested and is not only tagged."""
+        """The rows that the released node leaves at risk; None if no query counted them."""
         counted = (entry.rows_at_risk for entry in self.trace if entry.node == self.node)
         return next((rows for rows in counted if rows is not None), None)
 
@@ -202,7 +202,7 @@ class Driver:
         self._proven = (-inf, 0.0)  # the time of the next reading of the lower bound, and the last bound
 
     def exclude(self, nodes: Iterable[Node]) -> None:
-        """Do not test nodes, before `run`, that are known to leave too many rows at risk."""
+        """Mark nodes that are known to leave too many rows at risk, so that `run` does not test them."""
         for node in nodes:
             self._tags.tag(node, False, alone=not self.monotone_model)
 
