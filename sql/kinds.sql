@@ -75,6 +75,18 @@ FROM $valued AS valued
 GROUP BY $names
 HAVING COUNT(*) > 1;
 
+-- name: classes
+-- Count the rows and the cells of every class.
+-- columns: the columns of the classes, n (rows), _cells
+SELECT $names, CAST(SUM(cells.n) AS BIGINT) AS n, COUNT(*) AS _cells FROM $cells AS cells GROUP BY $names;
+
+-- name: several_cells
+-- Number the classes with several cells, in order: of these classes, every cell is another value.
+-- columns: the columns of the classes, _kind (1, 2, …), _size (the rows of all values)
+SELECT $names, ROW_NUMBER() OVER (ORDER BY $names) AS _kind, classes.n AS _size
+FROM $classes AS classes
+WHERE classes._cells > 1;
+
 -- name: of_rows
 -- Merge the classes with the same single value and the same rows; the classes with several values do not change.
 -- columns: _kind, the value, n (rows of the value in a class), _rows (the same), _size (rows of a class), _weight (classes of this kind)

@@ -129,6 +129,22 @@ def combined(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers,
     return keys, most
 
 
+def separated(keys: Integers, sizes: Sequence[int]) -> list[Integers]:
+    """The codes that `combined` represents by keys, if all combinations of `sizes` have their own.
+
+    Division by one number is several times as fast as `numpy.unravel_index`.
+
+    >>> [codes.tolist() for codes in separated(combined([np.array([1, 0]), np.array([2, 4])], [2, 5])[0], [2, 5])]
+    [[1, 0], [2, 4]]
+    """
+    last_first = []
+    for size in reversed(sizes):
+        left = keys // size
+        last_first.append((keys - left * size).astype(np.min_scalar_type(size)))
+        keys = left
+    return last_first[::-1]
+
+
 def count_keys(keys: Integers, rows: Integers | None, most: int) -> tuple[Int64s, Int64s]:
     """The distinct keys in order, and the number of rows with each.
 

@@ -25,7 +25,7 @@ class Cells:
 
     `names`: the quasi-identifiers, `columns`: the others, by our names for them. `codes`: if the columns contain codes,
     the values by column, as a relation in the engine where they were coded. `classes`: the rows by `names` alone, if
-    counted.
+    counted; with other columns also `_cells`, how many of the cells are of a class.
     """
 
     tables: Scratch
@@ -134,7 +134,7 @@ def _complete(
         return Cells(here, cells, names, [], classes=cells)
     if UNIT in columns:  # classes are counted by people
         return Cells(here, cells, names, list(columns), codes)
-    classes = here.create("classes", "frequency_sets/counted_tuples", columns=names, rows=["n"], source=cells)
+    classes = here.create("classes", "kinds/classes", names=names, cells=cells)
     return Cells(here, cells, names, list(columns), codes, classes)
 
 
@@ -169,7 +169,10 @@ class Kinds:
         tables, grain = self.tables, self._grain("grain", value)
         holes: dict[str, Any] = {"names": self._names, "value": [value]}
         valued = tables.create("valued", "kinds/people_of_values", cells=grain, **holes) if self._of_people else grain
-        several = tables.create("several", "kinds/several", valued=valued, names=self._names)
+        if valued is self._cells.relation and self._cells.classes:
+            several = tables.create("several", "kinds/several_cells", classes=self._cells.classes, names=self._names)
+        else:
+            several = tables.create("several", "kinds/several", valued=valued, names=self._names)
         joined: dict[str, Any] = {"valued": valued, "several": several, "same": Same(self._names, "valued", "several")}
         if self._of_people:
             same = Same(self._names, "cells", "several")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kanon_sql.engine import Engine
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.errors import SourceError
-from kanon_sql.frequency.code_arrays import combined, count_keys
+from kanon_sql.frequency.code_arrays import combined, count_keys, separated
 from kanon_sql.generalization.values import Label
 from kanon_sql.queries import Coded, Relation, coded_cells
 from kanon_sql.utility.attribute import Floats, Int64s
@@ -40,7 +40,7 @@ class CodedRows:
         keys, most = combined(codes, sizes)
         distinct, rows = count_keys(keys, self.rows, most)
         if most == prod(sizes):
-            return self._of(columns, np.unravel_index(distinct, sizes), rows)
+            return self._of(columns, separated(distinct, sizes), rows)
         one = np.zeros(len(distinct), dtype=np.int64)  # the place of one row per combination
         one[np.searchsorted(distinct, keys)] = np.arange(len(keys))
         return self._of(columns, [code[one] for code in codes], rows)
@@ -51,7 +51,7 @@ class CodedRows:
         keys, most = combined(codes, sizes)
         if most == prod(sizes):
             keys.sort()
-            return np.column_stack(np.unravel_index(keys[places], sizes))
+            return np.column_stack([code.astype(np.int64) for code in separated(keys[places], sizes)])
         rows = np.argsort(keys)[places]
         return np.column_stack([code[rows].astype(np.int64) for code in codes])
 

@@ -90,6 +90,20 @@ CASES = [
         [(1, 3, 2, 3), (1, 4, 1, 1), (2, 4, 1, 1), (2, None, 0, 2), (3, 1, 1, 1)],
         _CELLS,
     ),
+    Case(
+        "kinds/classes",
+        {"cells": Relation("valued"), **_NAMES},
+        ["a", "n", "_cells"],
+        [(1, 1, 1), (None, 2, 1), (4, 3, 2), (5, 1, 1)],
+        _VALUED,
+    ),
+    Case(
+        "kinds/several_cells",
+        {"classes": Relation("classes"), **_NAMES},
+        ["a", "_kind", "_size"],
+        [(4, 1, 3)],
+        relation("classes", "a n _cells", (1, 1, 1), (None, 2, 1), (4, 3, 2), (5, 1, 1)),
+    ),
     Case("kinds/several", {"valued": Relation("valued"), **_NAMES}, ["a", "_kind", "_size"], [(4, 1, 3)], _VALUED),
     *(
         Case(
