@@ -184,6 +184,7 @@ SELECT COALESCE(SUM(k.n), 0) AS rows, COUNT(*) AS classes FROM $classes AS k WHE
 -- name: ruling_out
 -- Count the rows whose value is certain once one, two or three other values of their class are ruled out, and compute the posterior without the most frequent other value.
 -- columns: after_1, after_2, after_3 (rows certain after ruling out so many values), classes (after one), worst, mean (posterior of the rows' own values without the most frequent other value)
+-- engines: duckdb
 SELECT
   COALESCE(SUM(CASE WHEN s.kinds <= 2 THEN s.size END), 0) AS after_1,
   COALESCE(SUM(CASE WHEN s.kinds <= 3 THEN s.size END), 0) AS after_2,
@@ -200,20 +201,9 @@ FROM (
     CAST(NULLIF(t.size - t.most, 0) AS DOUBLE) AS without_most
   FROM (
     SELECT
-      MAX(k.kinds) AS kinds,
-      MAX(k.size) AS size,
-      MAX(k.most) AS most,
-      MAX(k.squares) AS squares,
-      CASE
-        WHEN COUNT(CASE WHEN c.n = k.most THEN 1 END) > 1 THEN MAX(k.most)
-        ELSE COALESCE(MAX(CASE WHEN c.n < k.most THEN c.n END), 0)
-      END AS runner_up
+      COUNT(*) AS kinds, SUM(c.n) AS size, MAX(c.n) AS most, SUM(c.n * c.n) AS squares,
+      COALESCE(MAX(c.n, 2)[2], 0) AS runner_up
     FROM $counted AS c
-    JOIN (
-      SELECT b.class, COUNT(*) AS kinds, SUM(b.n) AS size, MAX(b.n) AS most, SUM(b.n * b.n) AS squares
-      FROM $counted AS b
-      GROUP BY b.class
-    ) AS k ON k.class = c.class
     GROUP BY c.class
   ) AS t
 ) AS s;

@@ -305,6 +305,28 @@ def test_the_risk_of_rows_that_cannot_be_copied_is_refused(cluster: Spark, monke
         risk("people", quasi_identifiers=["zip"], connection=cluster.connection)
 
 
+def test_models_of_values_are_verified_on_one_copy_of_the_rows(cluster: Spark, monkeypatch: pytest.MonkeyPatch) -> None:
+    queried: list[str] = []
+    for name in ("rows", "send"):
+        method = getattr(Spark, name)
+
+        def recorded(engine: Spark, query: str, *target: Any, method: Any = method) -> Any:
+            queried.append(query)
+            return method(engine, query, *target)
+
+        monkeypatch.setattr(Spark, name, recorded)
+    options: dict[str, Any] = {"quasi_identifiers": ["age"], "k": 2, "connection": cluster.connection}
+    numbers = []
+    for models in (
+        {"l_diversity": {"ill": 2}},
+        {"l_diversity": {"ill": 2, "zip": 2}, "t_closeness": {"ill": {"t": 1}}, "beta_likeness": {"ill": 9}},
+    ):
+        queried.clear()
+        assert verify("people", **models, **options)
+        numbers.append(len(queried))
+    assert numbers[0] == numbers[1] < 10
+
+
 # Refusals
 
 
