@@ -327,6 +327,23 @@ def test_models_of_values_are_verified_on_one_copy_of_the_rows(cluster: Spark, m
     assert numbers[0] == numbers[1] < 10
 
 
+def test_models_of_values_that_are_counted_on_the_server_have_the_same_figures(
+    cluster: Spark, here: DuckDB, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetched, "MOST_BYTES", -1)
+    models: dict[str, Any] = {
+        "l_diversity": {"ill": {"l": 2, "kind": "entropy"}, "zip": 2},
+        "t_closeness": {"ill": {"t": 1}},
+        "beta_likeness": {"ill": 9},
+        "delta_disclosure": {"ill": 9},
+    }
+    of_spark, of_duckdb = (
+        verify("people", quasi_identifiers=["age"], k=2, connection=engine.connection, **models).to_dict()
+        for engine in (cluster, here)
+    )
+    assert of_spark == of_duckdb
+
+
 # Refusals
 
 

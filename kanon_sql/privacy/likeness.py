@@ -13,7 +13,7 @@ Likeness = Literal["basic", "enhanced"]
 # row of the class. A value's share of the class over its share of the table is the product of the last two.
 _SHARE = "(CAST(overall_c AS DOUBLE) / overall_size)"
 _RATE = "CAST(c AS DOUBLE) / overall_c"
-_SCALE = "MAX(CAST(overall_size AS DOUBLE)) / SUM(n)"
+_SCALE = "CAST(MAX(overall_size) AS DOUBLE) / SUM(n)"
 # x rows with too frequent values are removed until their share (… - x) / (rows - x) is the allowed one.
 _ROWS_TO_REMOVE = "rows * beyond / NULLIF(1 - allowed, 0)"
 _GAIN = "GREATEST(LN(rate * scale), -LN(least * scale))"

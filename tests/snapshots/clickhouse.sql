@@ -215,10 +215,9 @@ WITH "kanon_recoded" AS (
           )))
         )
       ) AS "_over_14",
-      MAX(CAST("_overall_size_of_sensitive_0" AS Nullable(Float64))) AS "_scale_15",
-      MAX("_overall_values_of_sensitive_0") AS "_of_table_16",
-      MAX(CAST("_c_of_sensitive_0" AS Nullable(Float64)) / "_overall_c_of_sensitive_0") AS "_rate_17",
-      MIN(CAST("_c_of_sensitive_0" AS Nullable(Float64)) / "_overall_c_of_sensitive_0") AS "_least_18"
+      MAX("_overall_values_of_sensitive_0") AS "_of_table_15",
+      MAX(CAST("_c_of_sensitive_0" AS Nullable(Float64)) / "_overall_c_of_sensitive_0") AS "_rate_16",
+      MIN(CAST("_c_of_sensitive_0" AS Nullable(Float64)) / "_overall_c_of_sensitive_0") AS "_least_17"
     FROM (
       SELECT
         "in_class"."kanon_class" AS "kanon_class",
@@ -407,7 +406,7 @@ WITH "kanon_recoded" AS (
         )
         AND (
           "_over_14" * (
-            "_scale_15" / "_rows_0"
+            CAST("_whole_12" AS Nullable(Float64)) / "_rows_0"
           ) <= 1 + 0.000000001
         )
       )
@@ -416,12 +415,15 @@ WITH "kanon_recoded" AS (
           "_known_9" = "_known_10"
         )
         AND (
-          "_known_9" = "_of_table_16"
-          AND GREATEST(LN("_rate_17" * (
-            "_scale_15" / "_rows_0"
-          )), -LN("_least_18" * (
-            "_scale_15" / "_rows_0"
-          ))) < 9
+          "_known_9" = "_of_table_15"
+          AND GREATEST(
+            LN("_rate_16" * (
+              CAST("_whole_12" AS Nullable(Float64)) / "_rows_0"
+            )),
+            -LN("_least_17" * (
+              CAST("_whole_12" AS Nullable(Float64)) / "_rows_0"
+            ))
+          ) < 9
         )
       ),
       FALSE
