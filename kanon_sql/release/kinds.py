@@ -25,7 +25,7 @@ class Cells:
 
     `names`: the quasi-identifiers, `columns`: the others, by our names for them. `codes`: if the columns contain codes,
     the values by column, as a relation in the engine where they were coded. `classes`: the rows by `names` alone, if
-    counted; with other columns also `_cells`, how many of the cells are of a class.
+    counted; with other columns also `_cells`, the number of cells of each class.
     """
 
     tables: Scratch
