@@ -75,7 +75,7 @@ FROM $valued AS valued
 GROUP BY $names
 HAVING COUNT(*) > 1;
 
--- name: classes
+-- name: counted_classes
 -- Count the rows and the cells of every class.
 -- columns: the columns of the classes, n (rows), _cells
 SELECT $names, CAST(SUM(cells.n) AS BIGINT) AS n, COUNT(*) AS _cells FROM $cells AS cells GROUP BY $names;

@@ -134,7 +134,7 @@ def _complete(
         return Cells(here, cells, names, [], classes=cells)
     if UNIT in columns:  # classes are counted by people
         return Cells(here, cells, names, list(columns), codes)
-    classes = here.create("classes", "kinds/classes", names=names, cells=cells)
+    classes = here.create("classes", "kinds/counted_classes", names=names, cells=cells)
     return Cells(here, cells, names, list(columns), codes, classes)
 
 

@@ -91,7 +91,7 @@ CASES = [
         _CELLS,
     ),
     Case(
-        "kinds/classes",
+        "kinds/counted_classes",
         {"cells": Relation("valued"), **_NAMES},
         ["a", "n", "_cells"],
         [(1, 1, 1), (None, 2, 1), (4, 3, 2), (5, 1, 1)],
