@@ -69,6 +69,15 @@ SELECT
   COALESCE(SUM(released.size * released.size), 0) AS squares
 FROM (SELECT SUM(f.n) AS size FROM $frequency_set AS f GROUP BY $levels HAVING COALESCE($safe, FALSE)) AS released;
 
+-- name: class_sums
+-- Add up the rows and loss columns of every class of the chosen node, and check whether it meets the privacy model.
+-- columns: the classes' codes, n (rows), one sum per loss column, _safe
+SELECT $levels, counted.size AS n, $losses, counted.safe AS _safe
+FROM (
+  SELECT $levels, CAST(SUM(f.n) AS BIGINT) AS size, CAST(SUM($losses) AS BIGINT), COALESCE($safe, FALSE) AS safe
+  FROM $frequency_set AS f GROUP BY $levels
+) AS counted;
+
 -- name: released_classes
 -- List the classes of the chosen node that meet the privacy model, by their codes.
 SELECT $levels FROM $frequency_set AS f GROUP BY $levels HAVING COALESCE($safe, FALSE);

@@ -45,10 +45,39 @@ def test_every_node_is_judged_like_brute_force(
     assert_losses(judge, costs, problem, nodes)
     for node in nodes[:: 1 + len(nodes) // 6]:
         assert_figures(judge, costs, problem, node)
+        of_classes = judge.of_classes(node)
+        assert_figures(of_classes, costs, problem, node)
+        assert of_classes.kept_rows(node) == judge.kept_rows(node)
+        assert of_classes.released_levels(node) == judge.released_levels(node)
+        assert released_sums(of_classes, node) == pytest.approx(released_sums(judge, node))
     judge.count_in_memory()
     queries = judge.queries
     assert judge.rows_at_risk(nodes) == [problem.rows_at_risk(node) for node in nodes]
     assert judge.queries == queries
+
+
+def released_sums(judge: Judge, node: tuple[int, ...]) -> list[float]:
+    """The sums of a weight of every code, by attribute."""
+    tables = judge.frequency_set.tables
+    types = {"weighed_code": "INTEGER", "weight": "FLOAT8"}
+    weights = tables.load("weights", types, [list(range(50)), [1 / (1 + code) for code in range(50)]])
+    return [judge.released_sum(node, attribute, weights) for attribute in judge.frequency_set.attributes]
+
+
+def test_judges_of_the_same_tables_have_their_own_classes(engine: Engine) -> None:
+    problem = Problem([("a",), ("a",), ("b",), ("b",), ("b",)], [two_levels("abc")], 2)
+    frequency_set = counted(engine, problem)
+    judges_of_both = [Judge(frequency_set, all_of(k_anonymity(k))).of_classes((0,)) for k in (2, 3)]
+    assert [judge.classes((0,)).classes for judge in judges_of_both] == [2, 1]
+    judge = Judge(frequency_set, all_of(k_anonymity(3)))
+    costs = judge.with_cells(judge.costs())
+
+    def at_risk(node: tuple[int, ...]) -> int | None:
+        return judge.of_classes(node).cells(node, costs, ("bits",)).rows_at_risk
+
+    assert [at_risk(node) for node in ((0,), (1,), (0,))] == [2, 0, 2]
+    judge.drop()
+    assert at_risk((0,)) == 2
 
 
 def test_a_value_outside_a_hierarchy_of_one_leaf_loses_everything() -> None:

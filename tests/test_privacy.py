@@ -111,11 +111,12 @@ def assert_judged(judge: Judge, problem: Problem, values: Sequence[Any]) -> None
     nodes = problem.nodes[:: 1 + len(problem.nodes) // 12]
     assert judge.rows_at_risk(nodes) == [at_risk(problem, node, values) for node in nodes]
     for node in nodes[:: 1 + len(nodes) // 4]:
-        figures, losses = judge.classes(node), judge.losses(node, costs)
         released = [item.total() for item in classes_of(problem, node, values).values() if is_safe(item)]
-        assert (figures.classes, figures.released_rows) == (len(released), sum(released))
-        assert losses.rows_at_risk == len(problem.rows) - sum(released)
-        assert metric("loss").score(costs, losses) == pytest.approx(score_of(problem, node, values, "loss"))
+        for either in (judge, judge.of_classes(node)):
+            figures, losses = either.classes(node), either.losses(node, costs)
+            assert (figures.classes, figures.released_rows) == (len(released), sum(released))
+            assert losses.rows_at_risk == len(problem.rows) - sum(released)
+            assert metric("loss").score(costs, losses) == pytest.approx(score_of(problem, node, values, "loss"))
         unsafe = Counter[Any]()
         for item in classes_of(problem, node, values).values():
             unsafe += Counter() if is_safe(item) else item

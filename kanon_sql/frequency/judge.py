@@ -14,12 +14,12 @@ from kanon_sql import queries
 from kanon_sql.frequency.counted import CountedTuples
 from kanon_sql.frequency.counted import counted as group_counts
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
-from kanon_sql.frequency.packed import packed
+from kanon_sql.frequency.packed import packed, unpacked
 from kanon_sql.frequency.rollups import Rollups
 from kanon_sql.generalization.hierarchy import Hierarchy
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.loss import Costs, Figures, Part
-from kanon_sql.privacy import ClassCount, LeastSize, PrivacyModels, Reference
+from kanon_sql.privacy import ClassCount, LeastSize, Predicate, PrivacyModels, Reference
 from kanon_sql.queries import Bits, Crossed, Hole, Masked, PerNode, Relation
 
 _SIZES = "node_tests/node_class_sizes"
@@ -27,6 +27,7 @@ _FEW_TUPLES = 20_000  # whose classes are counted faster in memory than by a sta
 _MOST_COUNTED = 200_000  # tuples fetched for a group of attributes
 _MOST_CROSSED = 50_000  # tuples; beyond, grouping for several nodes at once is no faster, and roll-ups help more
 _MOST_BITS = 32  # people that a class needs, up to which bits of their codes decide about most classes
+_SAFE = "_safe"  # whether a class meets the model, in a table of classes
 _TEXTS = 256  # cached query texts, of a few thousand characters each
 
 
@@ -50,6 +51,8 @@ class Judge:
         self._rollups = cache(lambda: Rollups(self._packed()))
         self._sizes: dict[Node, LeastSize] = {}  # the minimum size of the classes that a node releases
         self._in_memory: CountedTuples | None = None
+        self._is_safe: Predicate | None = None  # instead of that of the model
+        self._whole: Judge | None = None  # of a judge of classes, the judge of the tuples
         self._prepare()
 
     def _prepare(self) -> None:
@@ -71,10 +74,44 @@ class Judge:
         # Figures of a node that several metrics and the manifest use.
         self._of_classes: dict[Node, Figures] = {}
         self._of_losses: dict[tuple[str, Node, tuple[str, ...]], tuple[Any, ...]] = {}
+        self._judges_of_classes: dict[Node, Judge] = {}  # of the last node
 
     def reuse(self, other: Judge) -> None:
         """Test nodes on the relations of another judge of the same frequency set, including its roll-ups."""
         self._packed, self._rollups = other._packed, other._rollups
+
+    def of_classes(self, node: Node) -> Judge:
+        """A judge of this node only, whose queries read a table of its classes instead of the frequency set.
+
+        A class is counted, and its people and sensitive values are compared, only once for all figures of the node.
+        Engines without temporary tables would count the classes again for every query, so there it is this judge.
+        """
+        if not self.frequency_set.engine.has_temporary_tables:
+            return self
+        if node not in self._judges_of_classes:
+            counted = self.frequency_set
+            text = self._unpacked(
+                "node_tests/class_sums", node, self._least_size(node), losses=self._columns_of_loss([node])
+            )
+            self._drop_classes()
+            stem = counted.tables.unused("node_classes")  # other judges can use the same scratch tables
+            classes = counted.tables.create_as(stem, text, "node_tests/class_sums")
+            judge = copy(self)
+            # Of the columns that decide whether a class is safe, only the result is left.
+            judge.frequency_set = replace(
+                counted, relation=classes, sensitive=(_SAFE,), references={}, population=None, population_unit=False
+            )
+            judge._whole, judge._is_safe = self, Predicate(f"BOOL_AND({_SAFE})")
+            judge._packed = cache(lambda: unpacked(judge.frequency_set))
+            judge._rollups = cache(lambda: Rollups(judge._packed(), pay_off=False))
+            judge._prepare()
+            self._judges_of_classes[node] = judge
+        return self._judges_of_classes[node]
+
+    def _drop_classes(self) -> None:
+        for judge in self._judges_of_classes.values():
+            self.frequency_set.tables.drop(judge.frequency_set.relation)
+        self._judges_of_classes = {}
 
     def settled(self, node: Node) -> Judge:
         """The judge of one node, in which models about all its classes are replaced by their minimum class size."""
@@ -352,6 +389,8 @@ class Judge:
         """The released rows whose value in an attribute has one of these codes."""
         if not codes:
             return 0
+        if self._whole and not self._has_values(node, attribute):
+            return self._whole._released_with(node, attribute, codes)
         if len(codes) == attribute.hierarchy.counts[0]:
             return self.classes(node).released_rows or 0
         tables = self.frequency_set.tables
@@ -376,10 +415,16 @@ class Judge:
 
     def released_sum(self, node: Node, attribute: Attribute, weights: Relation) -> float:
         """The sum of the weights of an attribute's values, by code, over the rows that a node releases."""
+        if self._whole and not self._has_values(node, attribute):
+            return self._whole.released_sum(node, attribute, weights)
         ((total,),) = self.frequency_set.tables.rows(
             "node_tests/released_sum", weights=weights, **self._released_values(node, attribute)
         )
         return float(total)
+
+    def _has_values(self, node: Node, attribute: Attribute) -> bool:
+        """Whether the classes of a node have the values of an attribute: it is on level 0 and distinguishes them."""
+        return attribute.coded.code_column(0) in self._levels(node)
 
     def _released_values(self, node: Node, attribute: Attribute) -> dict[str, Hole]:
         """The holes of queries about the values of an attribute in the rows that a node releases."""
@@ -388,7 +433,7 @@ class Judge:
             "code": {"code": attribute.coded.code_column(0)},
             "levels": self._levels(node),
             "sensitive": self.frequency_set.counted,
-            "safe": self.model.at_least(self._least_size(node)).safe,
+            "safe": self._safe(self._least_size(node)),
         }
 
     def may_mask(self, node: Node, rows_at_risk: int) -> bool:
@@ -416,6 +461,7 @@ class Judge:
 
     def drop(self) -> None:
         """Drop the relations that were created for tests, after the last test."""
+        self._drop_classes()
         if self._packed.cache_info().currsize:
             self._rollups().drop()
             self._packed().drop()
@@ -425,6 +471,10 @@ class Judge:
     def released_classes_sql(self, node: Node) -> str:
         """The query of the classes that may be released, by their codes."""
         return self._unpacked("node_tests/released_classes", node, self._least_size(node))
+
+    def released_leaves_sql(self, node: Node, losses: Sequence[str]) -> str:
+        """The query of the rows of every class that may be released, with the sums of some loss columns."""
+        return self._unpacked("node_tests/released_leaves", node, self._least_size(node), losses=losses)
 
     def node_test_sql(self, node: Node, number: int = 0) -> str:
         """The query that tests one node on the whole frequency set, with a number for the node."""
@@ -436,9 +486,8 @@ class Judge:
 
     def _unpacked(self, query: str, node: Node, least: LeastSize | None = None, number: int = 0, **holes: Any) -> str:
         """A query of one node on the original frequency set, as the release uses it."""
-        safe = self.model.at_least(least or LeastSize()).safe
         counted = self.frequency_set
-        prepared = queries.per_node(query, counted.engine.dialect, safe=safe, **holes)
+        prepared = queries.per_node(query, counted.engine.dialect, safe=self._safe(least), **holes)
         return prepared(number, counted.relation, self._levels(node))
 
     def _test_texts(self, nodes: Sequence[Node]) -> list[str]:
@@ -494,8 +543,11 @@ class Judge:
         return tuple(a.coded.loss_column(level) for a, level in pairs if level in a.coded.loss_levels)
 
     def _prepared(self, query: str, least: LeastSize | None = None, **holes: Any) -> PerNode:
-        safe = self.model.at_least(least or LeastSize()).safe
-        return queries.per_node(query, self.frequency_set.engine.dialect, safe=safe, **holes)
+        return queries.per_node(query, self.frequency_set.engine.dialect, safe=self._safe(least), **holes)
+
+    def _safe(self, least: LeastSize | None) -> Predicate:
+        """The condition of a class that meets the model, and has at least a minimum size."""
+        return self._is_safe or self.model.at_least(least or LeastSize()).safe
 
     def _prepared_test(self) -> PerNode:
         """The query that tests a node; if only the people of a class decide, one that counts few classes exactly."""

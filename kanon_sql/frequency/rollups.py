@@ -26,9 +26,9 @@ _MOST_KEPT = 2  # times the rows, in all roll-ups together; beyond, the least re
 
 
 class Rollups:
-    """Finds the smallest relation on which a node can be tested, and creates roll-ups that pay off."""
+    """Finds the smallest relation on which a node can be tested, and creates roll-ups that `pay_off`."""
 
-    def __init__(self, packed: Packed) -> None:
+    def __init__(self, packed: Packed, pay_off: bool = True) -> None:
         self._packed = packed
         self._frequency_set = frequency_set = packed.frequency_set
         attributes = frequency_set.attributes
@@ -37,7 +37,7 @@ class Rollups:
         # With a population, the relation has more tuples than the table.
         populated = frequency_set.population is not None
         self._tuples = frequency_set.tables.count(frequency_set.relation) if populated else frequency_set.tuples
-        self._useful = self._tuples >= _WORTH_ROWS and len(attributes) > _WIDEST
+        self._useful = pay_off and self._tuples >= _WORTH_ROWS and len(attributes) > _WIDEST
         self._requests: Counter[Node] = Counter()
         self._rows: dict[Node, int] = {}  # of the existing roll-ups, the most recently used one last
         self._too_large: set[Node] = {(0,) * _WIDEST}

@@ -14,6 +14,7 @@ from operator import mul
 from kanon_sql import queries
 from kanon_sql.engines.scratch import Scratch
 from kanon_sql.frequency.frequency_set import Attribute, FrequencySet
+from kanon_sql.frequency.judge import Judge
 from kanon_sql.generalization.lattice import Node
 from kanon_sql.privacy import Predicate
 from kanon_sql.queries import Hole, Relation
@@ -96,28 +97,47 @@ class ReleasedCells:
 
 @contextmanager
 def of_node(
-    frequency_set: FrequencySet, safe: Predicate, node: Node, weights: Sequence[float] = (), tuples: bool = True
+    frequency_set: FrequencySet, safe: Predicate, node: Node, weights: Sequence[float] = ()
 ) -> Iterator[ReleasedCells]:
-    """The cells of a node, with only the safe classes; `weights` of the attributes, empty if they are equal.
-
-    `tuples`: False for one row per class instead of one per tuple, which is enough for all figures but the checksum.
-    """
+    """The cells of a node, with only the safe classes; `weights` of the attributes, empty if they are equal."""
     leaves = [_leaves_of(attribute, level) for attribute, level in zip(frequency_set.attributes, node, strict=True)]
-    keys, dialect = frequency_set.keys if tuples else [], frequency_set.engine.dialect
     columns = [name for name in leaves if isinstance(name, str)]
-    holes: dict[str, Hole] = {"keys": [*keys, *columns], "sensitive": frequency_set.counted}
     with Scratch(frequency_set.engine, "joint") as tables:
         assignment = tables.create(
             "assignment",
-            "node_tests/node_assignment" if tuples else "node_tests/released_leaves",
+            "node_tests/node_assignment",
             frequency_set=frequency_set.relation,
             levels=frequency_set.level_columns(node),
             safe=safe,
-            **(holes if tuples else {"losses": columns}),
+            keys=[*frequency_set.keys, *columns],
+            sensitive=frequency_set.counted,
         )
-        weights = _with_mean_1(weights)
-        query = queries.cells_of_node(assignment, keys, leaves, _most(frequency_set), weights, dialect)
-        yield ReleasedCells(frequency_set, tables, tables.create_as("cells", query), weights)
+        yield _cells_of_node(tables, frequency_set, assignment, frequency_set.keys, leaves, weights)
+
+
+@contextmanager
+def of_classes_of_node(judge: Judge, node: Node, weights: Sequence[float] = ()) -> Iterator[ReleasedCells]:
+    """The same with one row per class instead of one per tuple, which is enough for all figures but the checksum."""
+    frequency_set = judge.frequency_set
+    leaves = [_leaves_of(attribute, level) for attribute, level in zip(frequency_set.attributes, node, strict=True)]
+    columns = [name for name in leaves if isinstance(name, str)]
+    with Scratch(frequency_set.engine, "joint") as tables:
+        text = judge.of_classes(node).released_leaves_sql(node, columns)
+        assignment = tables.create_as("assignment", text, "node_tests/released_leaves")
+        yield _cells_of_node(tables, frequency_set, assignment, [], leaves, weights)
+
+
+def _cells_of_node(
+    tables: Scratch,
+    frequency_set: FrequencySet,
+    assignment: Relation,
+    keys: Sequence[str],
+    leaves: Sequence[str | int],
+    weights: Sequence[float],
+) -> ReleasedCells:
+    weights = _with_mean_1(weights)
+    query = queries.cells_of_node(assignment, keys, leaves, _most(frequency_set), weights, tables.engine.dialect)
+    return ReleasedCells(frequency_set, tables, tables.create_as("cells", query), weights)
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def _of_level(judge: Judge, node: Node, attribute: Attribute, level: int) -> flo
         starred = hierarchy.codes(level)[-1] if hierarchy.starred else -1
         holes: dict[str, Hole] = {"leaves": hierarchy.leaf_count, "starred": starred, "mean": mean}
         weights = tables.create("weights", "quality/level_errors", numbers=numbers, **holes)
-        return _ratio(judge.released_sum(node, attribute, weights), squares)
+        return _ratio(judge.of_classes(node).released_sum(node, attribute, weights), squares)
 
 
 def _numbers(tables: Scratch, attribute: Attribute, level: int) -> Relation:

@@ -173,7 +173,7 @@ class FullDomain(Recoding):
         if self.merged:
             return
         self._load_mappings(attribute for attribute, _ in self.mapped)
-        query = self.judge.released_classes_sql(self.node)
+        query = self.judge.of_classes(self.node).released_classes_sql(self.node)
         search_in = self.judge.frequency_set.engine
         self.tables.receive(self.safe_classes, search_in, query, "node_tests/released_classes")
 

@@ -30,6 +30,7 @@ _LASTING = (
     "frequency_sets/tuples",
     "node_tests/level_losses",
     "node_tests/node_test",
+    "node_tests/class_sums",
     "node_tests/node_classes",
     "node_tests/released_classes",
     "classes",

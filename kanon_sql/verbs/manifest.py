@@ -186,8 +186,8 @@ def _search_entries(plan: Plan, outcome: SearchOutcome) -> dict[str, Any]:
     problem = plan.problem
     judge = plan.recoding.judge
     figures = figures_of(plan)
-    kept = judge.kept_rows(node)
-    with joint.of_node(problem.frequency_set, judge.model.safe, node, problem.costs.weights, tuples=False) as cells:
+    kept = judge.of_classes(node).kept_rows(node)
+    with joint.of_classes_of_node(judge, node, problem.costs.weights) as cells:
         of_tuples = {"ambiguity": cells.ambiguity, "divergence": cells.divergence_apart()}
     return {
         "node": dict(zip(problem.columns, node, strict=True)),
@@ -264,7 +264,8 @@ def figures_of(plan: Plan) -> Figures:
     """All figures that the metrics need; the plan has its cells (`Plan.with_cells`)."""
     recoding, costs = plan.recoding, plan.problem.costs
     if isinstance(recoding, FullDomain):
-        judge, node = recoding.judge, recoding.node
+        node = recoding.node
+        judge = recoding.judge.of_classes(node)
         classes = judge.classes(node)
         cells = judge.cells(node, costs, ("losses", "bits", "generalized"))
         levels = judge.released_levels(node)

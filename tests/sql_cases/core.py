@@ -574,6 +574,13 @@ CASES = [
         FREQUENCY_SET | {"kept": ({"kept_code": "INTEGER"}, [(1,)])},
     ),
     Case(
+        "node_tests/class_sums",
+        on_node(AT_LEAST_2, ["age_0"], losses=["zip_0_loss"]),
+        ["age_0", "n", "zip_0_loss", "_safe"],
+        [(0, 3, 1, True), (1, 1, 3, False), (2, 4, 8, True)],
+        FREQUENCY_SET,
+    ),
+    Case(
         "node_tests/released_leaves",
         on_node(AT_LEAST_2, ["age_0"], losses=["zip_0_loss"]),
         ["n", "class", "zip_0_loss"],
