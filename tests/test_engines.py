@@ -438,3 +438,11 @@ def test_columns_equal_but_for_case_are_refused() -> None:
         refuse_equal_names(["Age", "sex", "age"], "patients")
     with pytest.raises(SourceError, match="'STRASSE' and 'straße'"):
         refuse_equal_names(["STRASSE", "straße"], "patients")
+
+
+def test_a_query_for_another_connection_runs_once() -> None:
+    """DuckDB 2.0 runs the query of a relation again for its columns."""
+    engine, target = DuckDB(), DuckDB()
+    engine.run("CREATE SEQUENCE runs")
+    engine.send("SELECT MAX(NEXTVAL('runs')) AS last FROM RANGE(3)", target, Relation("sent"))
+    assert target.rows("SELECT last FROM sent") == [(3,)]

@@ -8,7 +8,6 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from math import isnan
 from pathlib import Path
@@ -108,16 +107,6 @@ _WAYS_OUT = {
     ("builtins", "list"): "`pandas.DataFrame(…)` of it",
     ("builtins", "dict"): "`pandas.DataFrame(…)` of it",
 }
-
-
-@dataclass(frozen=True)
-class _Stream:
-    """A query's result for another connection, which cannot scan a relation of a different connection."""
-
-    result: duckdb.DuckDBPyRelation
-
-    def __arrow_c_stream__(self, schema: object = None) -> object:
-        return self.result.__arrow_c_stream__(schema)
 
 
 class DuckDB(Engine):
@@ -494,7 +483,10 @@ class DuckDB(Engine):
             return
         described = dict(self.result_types(query))
         if isinstance(target, DuckDB) and _STREAMED.issuperset(described.values()):
-            target.receive(_Stream(self.connection.sql(query)), relation)
+            # The stream itself: DuckDB 2.0 would run the query of a relation three times, for its columns and its rows.
+            with explained():
+                stream = self.connection.sql(query).__arrow_c_stream__()
+            target.receive(stream, relation)
         else:
             own = isinstance(target, DuckDB)
             types = {name: type_name if own else portable(type_name) for name, type_name in described.items()}
