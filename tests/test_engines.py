@@ -442,7 +442,13 @@ def test_columns_equal_but_for_case_are_refused() -> None:
 
 def test_a_query_for_another_connection_runs_once() -> None:
     """DuckDB 2.0 runs the query of a relation again for its columns."""
-    engine, target = DuckDB(), DuckDB()
-    engine.run("CREATE SEQUENCE runs")
-    engine.send("SELECT MAX(NEXTVAL('runs')) AS last FROM RANGE(3)", target, Relation("sent"))
-    assert target.rows("SELECT last FROM sent") == [(3,)]
+    engine, target, seen = DuckDB(), DuckDB(), list[int]()
+
+    def noted(number: int) -> int:
+        seen.append(number)
+        return number
+
+    engine.connection.create_function("noted", noted, ["BIGINT"], "BIGINT")
+    engine.send("SELECT MAX(noted(n)) AS largest FROM RANGE(3) AS r(n)", target, Relation("sent"))
+    assert target.rows("SELECT largest FROM sent") == [(2,)]
+    assert seen == [0, 1, 2]
