@@ -109,6 +109,7 @@ def test_by_default_all_candidates_of_auto_are_compared(monkeypatch: pytest.Monk
 
 def test_a_comparison_leaves_nothing_in_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rollup, "_WORTH_ROWS", 0)
+    monkeypatch.setattr(rollup, "_WORTH_TESTS", 1)
     created = []
     make = rollup.Rollups._create
     monkeypatch.setattr(rollup.Rollups, "_create", lambda self, *levels: created.append(levels) or make(self, *levels))

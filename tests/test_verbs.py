@@ -86,7 +86,7 @@ def test_a_misspelled_option_is_named_with_a_suggestion(name: str) -> None:
 def test_a_result_is_small_frozen_and_written(name: str, verb_results: dict[str, Any], tmp_path: Path) -> None:
     result = verb_results[name]
     assert len(str(result).splitlines()) <= 24
-    assert len(str(result)) < 2300
+    assert len(str(result)) < 2400
     assert len(repr(result)) < 150
     assert "\n" not in repr(result)
     assert "<" in result._repr_html_()

@@ -145,7 +145,11 @@ def _steps(plan: Plan) -> Iterator[ExplainedQuery]:
     of a local recoding repeat the same queries of `sql/`; they become one step.
     """
     recoding = plan.recoding
-    figures = recoding.figures if isinstance(recoding, LocalRecoding) else recoding.judge.classes(recoding.node)
+    figures: Figures | LocalFigures
+    if isinstance(recoding, LocalRecoding):
+        figures = recoding.figures
+    else:
+        figures = recoding.judge.of_classes(recoding.node).classes(recoding.node)
     with Staging() as staging:
         published = recoded.release(plan.recoding, None, staging)
     queries_of, results = _queries(plan), _results(plan, figures, published.checked)
