@@ -133,7 +133,7 @@ def process() -> None:
     Garbage collection of the imported modules and their teardown at the end took a seventh of a small run.
     """
     gc.set_threshold(_MANY_OBJECTS)
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's threads for matrices wait busily; ours are small
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our matrices are too small for threads
     try:
         main()
     except SystemExit as end:

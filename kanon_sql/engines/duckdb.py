@@ -483,7 +483,7 @@ class DuckDB(Engine):
             return
         described = dict(self.result_types(query))
         if isinstance(target, DuckDB) and _STREAMED.issuperset(described.values()):
-            # The stream itself: DuckDB 2.0 would run the query of a relation three times, for its columns and its rows.
+            # Not the relation: DuckDB 2.0 would run its query three times, twice for the columns and once for the rows.
             with explained():
                 stream = self.connection.sql(query).__arrow_c_stream__()
             target.receive(stream, relation)

@@ -51,8 +51,8 @@ class Judge:
         self._rollups = cache(lambda: Rollups(self._packed()))
         self._sizes: dict[Node, LeastSize] = {}  # the minimum size of the classes that a node releases
         self._in_memory: CountedTuples | None = None
-        self._is_safe: Predicate | None = None  # instead of that of the model
-        self._whole: Judge | None = None  # of a judge of classes, the judge of the tuples
+        self._is_safe: Predicate | None = None  # replaces the model's condition in a judge of classes
+        self._whole: Judge | None = None  # the judge that a judge of classes was made from
         self._prepare()
 
     def _prepare(self) -> None:
@@ -74,7 +74,7 @@ class Judge:
         # Figures of a node that several metrics and the manifest use.
         self._of_classes: dict[Node, Figures] = {}
         self._of_losses: dict[tuple[str, Node, tuple[str, ...]], tuple[Any, ...]] = {}
-        self._judges_of_classes: dict[Node, Judge] = {}  # of the last node
+        self._judges_of_classes: dict[Node, Judge] = {}  # at most one, of the last node
 
     def reuse(self, other: Judge) -> None:
         """Test nodes on the relations of another judge of the same frequency set, including its roll-ups."""
@@ -83,8 +83,8 @@ class Judge:
     def of_classes(self, node: Node) -> Judge:
         """A judge of this node only, whose queries read a table of its classes instead of the frequency set.
 
-        A class is counted, and its people and sensitive values are compared, only once for all figures of the node.
-        Engines without temporary tables would count the classes again for every query, so there it is this judge.
+        So all figures of the node need only one `GROUP BY` of the frequency set. On an engine without temporary tables,
+        which would count the classes again for every query, this judge itself is returned.
         """
         if not self.frequency_set.engine.has_temporary_tables:
             return self
@@ -97,7 +97,7 @@ class Judge:
             stem = counted.tables.unused("node_classes")  # other judges can use the same scratch tables
             classes = counted.tables.create_as(stem, text, "node_tests/class_sums")
             judge = copy(self)
-            # Of the columns that decide whether a class is safe, only the result is left.
+            # The table has no columns of sensitive values and people any more, only whether a class is safe.
             judge.frequency_set = replace(
                 counted, relation=classes, sensitive=(_SAFE,), references={}, population=None, population_unit=False
             )

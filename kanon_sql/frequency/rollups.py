@@ -26,7 +26,10 @@ _MOST_KEPT = 2  # times the rows, in all roll-ups together; beyond, the least re
 
 
 class Rollups:
-    """Finds the smallest relation on which a node can be tested, and creates roll-ups that `pay_off`."""
+    """Finds the smallest relation on which a node can be tested, and creates roll-ups that pay off.
+
+    `pay_off`: False if none can, so that none is created.
+    """
 
     def __init__(self, packed: Packed, pay_off: bool = True) -> None:
         self._packed = packed

@@ -117,7 +117,7 @@ def of_node(
 
 @contextmanager
 def of_classes_of_node(judge: Judge, node: Node, weights: Sequence[float] = ()) -> Iterator[ReleasedCells]:
-    """The same with one row per class instead of one per tuple, which is enough for all figures but the checksum."""
+    """The cells of a node, one row per safe class, not per tuple: enough for all figures except the checksum."""
     frequency_set = judge.frequency_set
     leaves = [_leaves_of(attribute, level) for attribute, level in zip(frequency_set.attributes, node, strict=True)]
     columns = [name for name in leaves if isinstance(name, str)]
